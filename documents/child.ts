@@ -3,7 +3,7 @@ import { GroupedQueue } from '../fairness/grouped-queue.ts'
 import { RateTally } from '../fairness/rate-tally.ts'
 import type { Problem } from '../http/problem.ts'
 import { DocumentProcess, type ProcessEnd, type ProcessOptions } from './document-process.ts'
-import { type FinishedJob, type Job, readsSentDocument } from './job.ts'
+import { type FinishedJob, isFirstReading, type Job } from './job.ts'
 import { JobWatch, processorTimeOf } from './job-watch.ts'
 import { JobWindow, type WindowLimits } from './job-window.ts'
 import type { Payer, Sender } from './payer.ts'
@@ -158,14 +158,13 @@ export class DocumentChild {
   }
 
   /**
-   * The next job of the queue. A document whose sender has used up its rate while it waited is refused. One that was read before is
-   * not, so that its sender learns where its faults are.
+   * The next job of the queue. A new document is refused if its sender has used up its rate meanwhile. A document that was read
+   * before is not, so that its sender learns where its faults are.
    */
   #takeNext(): Task | undefined {
     for (;;) {
       const task = this.#waiting.take()
-      const isUnread = task && task.job.kind !== 'locate' && readsSentDocument(task.job)
-      const refusal = isUnread ? task.payer.workRefusal() : undefined
+      const refusal = task && isFirstReading(task.job) ? task.payer.workRefusal() : undefined
       if (!task || !refusal) return task
       this.#settle(task, refusal)
     }

@@ -13,12 +13,12 @@ import {
   type ChangeLinesJob,
   type DocumentLimits,
   type FormFields,
+  isFirstReading,
   type Job,
   type Location,
   type ReadDocument,
   type Refusal,
   type ResultOf,
-  readsSentDocument,
   type SentDocument
 } from './job.ts'
 import type { Payer } from './payer.ts'
@@ -45,8 +45,8 @@ const smallOptions = {
   window: { jobs: 64, bytes: 256 * 1024, milliseconds: 32 }
 }
 /**
- * Large documents have two processes of their own, so that small orders do not wait for them. One reads documents as they were sent,
- * so the senders decide what they cost. The other one does all the rest, so that nobody's answer waits for the documents of others.
+ * Large documents have two processes of their own, so that small orders do not wait for them. One reads new documents, so the
+ * senders decide what they cost. The other one does all the rest, so that nobody's answer waits for the documents of others.
  * A process ends after some time without work.
  */
 const largeOptions = {
@@ -141,7 +141,7 @@ export class Documents {
 
   #childFor(job: Job, size: number): DocumentChild {
     if (size <= maxSmallSize) return this.#small
-    return readsSentDocument(job) ? this.#largeReads : this.#largeAnswers
+    return isFirstReading(job) ? this.#largeReads : this.#largeAnswers
   }
 }
 

@@ -91,9 +91,9 @@ export type Outcome = Omit<Extract<Result, { readonly order: unknown }>, 'order'
 
 export type Job = AnswerJob | ReadJob | LocateJob | FieldsJob | WriteJob | CompareJob | ChangeLinesJob
 
-/** Whether a job reads a document as it was sent, so that the sender decides what it costs. */
-export function readsSentDocument({ kind }: Job): boolean {
-  return kind === 'read' || kind === 'locate' || kind === 'fields'
+/** Whether a job reads a document for the first time. The sender decides what that costs, and nobody knows it yet. */
+export function isFirstReading({ kind }: Job): boolean {
+  return kind === 'read' || kind === 'fields'
 }
 
 /** A Problem as plain data. */

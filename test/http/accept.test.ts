@@ -201,6 +201,14 @@ t.test('ranges are read with their weights and parameters', async (t) => {
   ])
 })
 
+t.test('the first 100 ranges count', async (t) => {
+  const ranges = (count: number) =>
+    ['text/html', ...Array.from({ length: count - 2 }, (_, i) => `a/b${i}`), 'application/json;q=1'].join(', ')
+  const offers = [{ names: ['application/json'] }, { names: ['text/plain'] }]
+  t.equal(choose(ranges(100), offers), 0)
+  t.equal(choose(ranges(101), offers), -1)
+})
+
 t.test('splitting takes time in proportion to the field, also to one that is all quotes and backslashes', async (t) => {
   // Processor time is measured, so that other programs do not count. Code that is quadratic would take many times the limit.
   const started = process.cpuUsage()
