@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import t, { type Test } from 'tap'
 
@@ -43,4 +43,8 @@ t.test('each compiled module is kept in one file, and is made again if it was da
 t.test('an error has the line of the TypeScript source', async (t) => {
   const main = program(t, 'interface Nothing {\n  a: string\n}\n\nthrow new Error(String(undefined as unknown as Nothing))\n')
   for (const when of ['compiled', 'kept']) t.match(run(main), /part\.ts:5:7/, when)
+})
+
+t.test('files that no test imports are compiled too, because all are compiled before the first test', async (t) => {
+  t.ok(existsSync(join('.tap', 'compiled', 'bench', 'reads.ts.js')))
 })
