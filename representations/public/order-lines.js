@@ -1,13 +1,12 @@
-// The lines of the order form: adds and removes them, looks up their products, and computes the total.
+// The lines of the order form: adds and removes them, shows their products, and computes the total.
 
 import { make } from './order-errors.js'
+import { known, lookUp, suggest, total } from './order-products.js'
 import { makeSums, quantityFault, units } from './order-sums.js'
 
 const form = document.getElementById('order')
-const { products, product, currency, digits } = form.dataset
-const perUnit = JSON.parse(form.dataset.units)
+const { digits } = form.dataset
 const lines = form.querySelector('.lines')
-const catalogue = document.getElementById('catalogue')
 const blankLine = lines.lastElementChild.cloneNode(true)
 
 /** The highest number that a line has had. Numbers are not reused, so that a browser does not restore a removed line's values. */
@@ -56,61 +55,11 @@ function label() {
   })
 }
 
-const notFound = { wrong: form.dataset.notFound }
-const gone = { wrong: 'This product is no longer sold.' }
-const unavailable = { wrong: 'This product cannot be looked up now.' }
-
-/** Products, or promises of them, by number: their names and prices, or what is wrong. */
-const known = new Map()
-
-const get = (uri) => fetch(uri, { headers: { accept: 'application/json' }, signal: AbortSignal.timeout(10_000) })
-
-async function ask(id) {
-  const scanned = await askForBarcode(id)
-  if (scanned) return scanned
-  const answer = await get(`${product}${id}`)
-  if (answer.status === 404) return notFound
-  if (answer.status === 410) return gone
-  if (!answer.ok) return unavailable
-  return describe(await answer.json())
-}
-
-/** @returns what a line needs of its product: `shown` is the price for people, such as "€9.99 each" */
-function describe({ name, price, unit }) {
-  return { name, price: price.value, shown: `${money(price.value)} ${perUnit[unit] ?? `per ${unit}`}` }
-}
-
 /** Lets the browser check a quantity. The service checks initial values, and lines that reach the minimum together. */
 function check(line, rule, isAlone) {
   const quantity = line.querySelector('[name$=".quantity"]')
   const isOwn = isAlone && quantity.value !== quantity.defaultValue
   quantity.setCustomValidity(quantityFault(quantity.value, isOwn ? rule : undefined))
-}
-
-/** Finds the product with a GTIN, which a scanner types. A product whose number looks like a GTIN goes first. */
-async function askForBarcode(code) {
-  if (!/^(?:\d{8}|\d{12,14})$/.test(code)) return undefined
-  const answer = await get(`${products}?${new URLSearchParams({ q: code, limit: '50' })}`)
-  if (!answer.ok) return unavailable
-  const { product: found } = await answer.json()
-  // A GTIN is the same with zeros before it.
-  const isSame = ({ gtin }) => gtin?.padStart(14, '0') === code.padStart(14, '0')
-  const one = found.find(({ id }) => id === code) ?? found.find(({ gtin }) => gtin === code) ?? found.find(isSame)
-  return one && { id: one.id, ...describe(one) }
-}
-
-let lastLookup = Promise.resolve()
-
-/** Looks up a product once. Requests go one after the other, since an order may have hundreds of lines. A failed one is retried. */
-function lookUp(id) {
-  if (!/^[A-Za-z0-9._~-]+$/.test(id) || id === '.' || id === '..') return notFound
-  if (!known.has(id)) {
-    const asked = lastLookup.then(() => ask(id)).catch(() => unavailable)
-    lastLookup = asked
-    known.set(id, asked)
-    void asked.then((answer) => answer === unavailable && known.delete(id))
-  }
-  return known.get(id)
 }
 
 /** Lines whose products are not looked up until the user changes them. */
@@ -124,36 +73,6 @@ function knowInitialLines() {
     if (id) known.set(id, { name, price, shown, least, step })
     else if (line.querySelector('input').value.trim() !== '' && ++asked > 20) untouched.add(line)
   }
-}
-
-let lastSearch = 0
-
-/** Suggests products that match the words, using the search of /products. */
-async function suggest(words) {
-  const mine = ++lastSearch
-  await new Promise((resolve) => setTimeout(resolve, 250))
-  if (mine !== lastSearch || words.length < 2) return
-  const query = new URLSearchParams({ q: words, limit: '20' })
-  const answer = await fetch(`${products}?${query}`, { headers: { accept: 'application/json' } }).catch(() => undefined)
-  if (mine !== lastSearch || !answer?.ok) return
-  const there = new Set([...catalogue.options].map((option) => option.value))
-  for (const { id, name } of (await answer.json()).product) if (!there.has(id)) catalogue.append(make('option', { value: id }, name))
-}
-
-/** Formats a decimal. A price may have more fraction digits than the currency: up to 4. */
-function money(value) {
-  return new Intl.NumberFormat('en', {
-    style: 'currency',
-    currency,
-    minimumFractionDigits: Number(digits),
-    maximumFractionDigits: 4
-  }).format(value)
-}
-
-function total(minor) {
-  const text = minor.toString().padStart(Number(digits) + 1, '0')
-  const at = text.length - Number(digits)
-  return money(Number(digits) === 0 ? text : `${text.slice(0, at)}.${text.slice(at)}`)
 }
 
 /** Replaces a barcode by the number of its product, unless the user has changed it meanwhile. */
