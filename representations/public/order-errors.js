@@ -13,7 +13,7 @@ function describe(control, ...ids) {
   else control.removeAttribute('aria-describedby')
 }
 
-function clearErrors(form) {
+export function clearErrors(form) {
   document.getElementById('refusal').replaceChildren()
   for (const wrong of form.querySelectorAll('.wrong')) wrong.remove()
   for (const field of form.querySelectorAll('[aria-invalid]')) {

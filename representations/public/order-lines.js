@@ -1,5 +1,6 @@
 // The lines of the order form: adds and removes them, shows their products, and computes the total.
 
+import { nameInLine } from './order-draft.js'
 import { make } from './order-errors.js'
 import { known, lookUp, suggest, total } from './order-products.js'
 import { makeSums, quantityFault, units } from './order-sums.js'
@@ -12,7 +13,7 @@ const blankLine = lines.lastElementChild.cloneNode(true)
 /** The highest number that a line has had. Numbers are not reused, so that a browser does not restore a removed line's values. */
 let lastNumber = 0
 
-function addLine() {
+function appendLine() {
   const number = ++lastNumber
   const line = blankLine.cloneNode(true)
   const renumber = (text) => text.replace(/item\.\d+\./g, `item.${number}.`)
@@ -31,6 +32,11 @@ function addLine() {
   line.querySelector('output').value = ''
   prepare(line)
   lines.append(line)
+  return line
+}
+
+function addLine() {
+  const line = appendLine()
   label()
   return line
 }
@@ -62,16 +68,31 @@ function check(line, rule, isAlone) {
   quantity.setCustomValidity(quantityFault(quantity.value, isOwn ? rule : undefined))
 }
 
-/** Lines whose products are not looked up until the user changes them. */
+/** Lines whose products are not looked up until they come into view, or the user changes them. */
 const untouched = new Set()
 
-/** Takes over the products that the page knows. Of the other initial lines, only the first 20 are looked up. */
+/** Takes over the products that the page knows. */
 function knowInitialLines() {
-  let asked = 0
-  for (const line of lines.children) {
-    const { product: id, name, price, shown, least, step } = line.dataset
+  for (const { dataset } of lines.children) {
+    const { product: id, name, price, shown, least, step } = dataset
     if (id) known.set(id, { name, price, shown, least, step })
-    else if (line.querySelector('input').value.trim() !== '' && ++asked > 20) untouched.add(line)
+  }
+}
+
+const view = new IntersectionObserver((entries) => {
+  const seen = entries.filter(({ isIntersecting, target }) => isIntersecting && untouched.delete(target))
+  if (seen.length > 0) void update()
+})
+
+/** Of many lines that came at once, only the first 20 with unknown products are looked up at once. */
+function limitLookUps() {
+  untouched.clear()
+  view.disconnect()
+  const isUnknown = (id) => id !== '' && !known.has(id)
+  const open = [...lines.children].filter((line) => isUnknown(line.querySelector('input').value.trim()))
+  for (const line of open.slice(20)) {
+    untouched.add(line)
+    view.observe(line)
   }
 }
 
@@ -152,12 +173,47 @@ function updateRequired() {
   for (const name of ['product-id', 'quantity']) needed.querySelector(`[name$=".${name}"]`).required = true
 }
 
+/** The lines of a blank form. */
+const fewestLines = 4
+
+/** A form for a new order has notes of lines only if something else sent them, so a blank line has no field for them. */
+function addNote(line, name) {
+  const id = `item.${line.dataset.line}.${name}`
+  line.append(make('div', { className: 'long' }, make('label', { htmlFor: id }, 'Note 0'), make('textarea', { id, name: id, rows: 3 })))
+}
+
+function fillLine(line, texts) {
+  for (const note of line.querySelectorAll('.long')) note.remove()
+  for (const name of Object.keys(texts)) if (/^note\.\d+$/.test(name)) addNote(line, name)
+  for (const field of line.querySelectorAll('input, textarea')) {
+    field.value = texts[nameInLine(field)] ?? ''
+    field.setCustomValidity('')
+  }
+  line.querySelector('output').replaceChildren()
+}
+
+/**
+ * Fills the lines of a new order, in place of what they have. Their products are looked up.
+ * @param all the texts of each line, by the names of its fields in the line
+ */
+export function fillLines(all) {
+  const count = Math.max(fewestLines, all.length)
+  while (lines.children.length > count) lines.lastElementChild.remove()
+  while (lines.children.length < count) appendLine()
+  for (const [i, line] of [...lines.children].entries()) fillLine(line, all[i] ?? {})
+  label()
+  limitLookUps()
+  updateRequired()
+  void update()
+}
+
 export function startLines() {
   form.querySelector('.total').hidden = false
   lastNumber = Math.max(...[...lines.children].map((line) => Number(line.dataset.line)))
   for (const line of lines.children) prepare(line)
   label()
   knowInitialLines()
+  limitLookUps()
   void update()
 
   updateRequired()

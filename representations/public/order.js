@@ -4,9 +4,11 @@
 import { makeDocument, readSchema } from './order-document.js'
 import { showProblem, showRefusal } from './order-errors.js'
 import { startLines } from './order-lines.js'
+import { keepRefused, startDraft } from './order-restore.js'
 
 const form = document.getElementById('order')
 const key = form.elements.namedItem('_idempotency-key')
+const isDraft = 'draft' in form.dataset
 
 function newKey() {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
@@ -34,6 +36,8 @@ async function send(type) {
     throw new Error(`the answer is not from the shop: ${answer.status}`)
   const problem = new DOMParser().parseFromString(await answer.text(), 'application/xml').documentElement
   if (showProblem(form, problem, places) === 'idempotency-key-reused') key.value = newKey()
+  // After an error of the shop itself, the order may be there.
+  if (isDraft && answer.status < 500) keepRefused(form)
 }
 
 async function submit(type) {
@@ -65,6 +69,7 @@ startLines()
 form.addEventListener('change', ({ target }) => {
   if (target.name.endsWith('.country') && /^\s*[a-z]{2}\s*$/i.test(target.value)) target.value = target.value.toUpperCase()
 })
+if (isDraft) startDraft(form)
 // The browser posts the form itself for a change to an order, or if the schema cannot be loaded.
 if (key) {
   const type = await readSchema(form.dataset.schema, form.dataset.root).catch(() => undefined)

@@ -249,10 +249,21 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
       customer: originalCustomer(form) ?? customerOf(context.caller),
       mayOrder: hasScope(context.caller, 'order'),
       keptPrices: keptPrices(form.kept),
+      draft: draftUse(form),
       script: scriptData(context)
     },
     context
   )
+}
+
+/**
+ * What the script does with the draft of a new order, which the browser keeps: a blank form has it restored, and a form that
+ * comes back replaces it. Undefined: the form is no draft. It may be placed already, or some of its lines are missing.
+ */
+function draftUse({ idempotencyKey, problem, moreRows, leftOut }: OrderForm): 'restored' | 'replaced' | undefined {
+  const mayBePlaced = problem !== undefined && problem.status >= 500
+  if (idempotencyKey === undefined || leftOut || mayBePlaced) return undefined
+  return problem || moreRows !== undefined ? 'replaced' : 'restored'
 }
 
 /** The data attributes for the script: URIs, currency and messages. The script reads the schema of orders itself. */
