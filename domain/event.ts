@@ -36,6 +36,9 @@ export interface EventHead extends NewEvent {
   readonly weight: number
 }
 
+/** The weight of events that are deleted in one transaction. The last of them may exceed it. Other writes wait for the transaction. */
+export const mostPruned = 8 * 1024 * 1024
+
 export interface ShopEvent extends EventHead {
   /** The order as it was then. Only events of orders have one. */
   readonly order?: Order

@@ -256,7 +256,7 @@ export interface Store extends WebhookStore {
   /** The newest event that an audience hears. Without an audience, the newest of all. */
   lastEvent(audience?: Audience): Promise<EventHead | undefined>
   /**
-   * Deletes old events and all before them, the oldest first. The newest event of all stays.
+   * Deletes old events and all before them, the oldest first, up to the weight `mostPruned`. The newest event of all stays.
    * @param before milliseconds since the epoch: only older events
    * @param most the most events that are looked at
    * @returns the number of deleted events

@@ -5,7 +5,7 @@ import { type Config, day } from '../config.ts'
 /** Milliseconds between two checks for events that are too old. */
 const interval = 10_000
 
-/** Events that are deleted in one transaction, so that no other write waits for long. */
+/** The most events that are deleted in one transaction, so that no other write waits for long. */
 const mostAtOnce = 500
 
 /** Deletes events older than EVENTS_KEEP. Every replica does this. The first to check deletes them. */
@@ -18,7 +18,7 @@ export default fp(
     async function prune(): Promise<void> {
       try {
         const before = Date.now() - config.EVENTS_KEEP * day
-        while (!isClosing && (await app.store.pruneEvents(before, mostAtOnce)) === mostAtOnce);
+        while (!isClosing && (await app.store.pruneEvents(before, mostAtOnce)) > 0);
       } catch (error) {
         app.log.warn({ err: error }, 'old events were not deleted')
       }

@@ -3,19 +3,14 @@ import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { nextStep, withoutKey } from '../domain/delivery-attempts.ts'
 import type { EventHead } from '../domain/event.ts'
-import {
-  type Attempt,
-  type ClaimedWebhook,
-  hasValidKey,
-  mostWebhooks,
-  type WebhookProgress,
-  type WebhookTarget
-} from '../domain/webhook.ts'
+import { type Attempt, type ClaimedWebhook, hasValidKey, type WebhookProgress, type WebhookTarget } from '../domain/webhook.ts'
 import { type DispatcherOptions, orderMemory, parallel, times, turn } from './dispatcher-options.ts'
 import { OrderMemory } from './order-memory.ts'
 import { backOff } from './schedule.ts'
 import { signatureHeaders } from './signature.ts'
 import { Turns } from './turns.ts'
+import { WebhookNotes } from './webhook-notes.ts'
+import { withSignal } from './with-signal.ts'
 
 /**
  * Delivers the events of the outbox to many webhooks at once, and to each webhook in order. Every event is delivered at least
@@ -28,9 +23,9 @@ export class Dispatcher {
   readonly #turns: Turns
   readonly #memory: OrderMemory
   /** By webhook: the last event that a claim named as lost. */
-  readonly #losses = new Map<string, string>()
+  readonly #losses = new WebhookNotes<string>()
   /** By webhook: how often in a row the shop could not send its next event. */
-  readonly #postponements = new Map<string, number>()
+  readonly #postponements = new WebhookNotes<number>()
   /** Aborts when no more deliveries may begin. */
   readonly #stopping = new AbortController()
   /** Aborts the deliveries in progress. */
@@ -40,8 +35,8 @@ export class Dispatcher {
   #seen: number | undefined
   /** The time of the next search, by the monotonic clock. All times here that are not stored are by that clock. */
   #checkAt = 0
-  /** The times at which webhooks that failed in this process are due again. */
-  #retries: readonly number[] = []
+  /** By webhook that failed in this process: the time at which it is due again. */
+  readonly #retries = new WebhookNotes<number>()
   #nextStart = 0
 
   constructor(options: DispatcherOptions) {
@@ -90,17 +85,18 @@ export class Dispatcher {
     mayPost = async () => true
   ): Promise<Attempt | 'gone' | 'kept-back'> {
     const { store, write, sender } = this.#options
-    return this.#memory.with(webhook.customer, head.weight, AbortSignal.any([signal, this.#stopping.signal]), async () => {
+    const send = async () => {
       const [event] = await store.events([head])
       if (!event) return 'gone'
       const [at, begun] = [Date.now(), performance.now()]
-      const body = await write(event, webhook, AbortSignal.any([signal, this.#aborting.signal]))
+      const body = await withSignal([signal, this.#aborting.signal], (end) => write(event, webhook, end))
       if (!body) return { at, durationMs: Math.round(performance.now() - begun), failure: 'The shop could not write the event.' }
       if (!(await mayPost())) return 'kept-back'
       const message = { id: head.id, timestamp: Math.floor(Date.now() / 1000), body }
       const headers = { 'content-type': webhook.mediaType, 'user-agent': 'Tradepost', ...signatureHeaders(webhook.secrets, message) }
       return sender.post({ url: webhook.url, headers, body }, this.#aborting.signal)
-    })
+    }
+    return withSignal([signal, this.#stopping.signal], (end) => this.#memory.with(webhook.customer, head.weight, end, send))
   }
 
   async #run(): Promise<void> {
@@ -165,8 +161,11 @@ export class Dispatcher {
 
   #planCheck(): void {
     const now = performance.now()
-    this.#retries = this.#retries.filter((at) => at > now)
-    this.#checkAt = Math.min(now + times.check, ...this.#retries)
+    this.#checkAt = now + times.check
+    for (const [id, at] of this.#retries) {
+      if (at > now) this.#checkAt = Math.min(this.#checkAt, at)
+      else this.#retries.delete(id)
+    }
   }
 
   /**
@@ -183,14 +182,14 @@ export class Dispatcher {
       heldSince = performance.now()
       const isOver: boolean = this.#turns.isCrowded(webhook.customer) && (count >= deliveries || heldSince - begin >= milliseconds)
       webhook = progress && (await this.#settle(webhook, isOver ? yielding(progress) : progress))
-      if (!webhook) this.#checkAgain(progress)
+      if (!webhook) this.#checkAgain(claimed.id, progress)
     }
   }
 
   /** Plans a search: a webhook that its owner has changed may be due again at once, and a failed one later. */
-  #checkAgain(progress: WebhookProgress | undefined): void {
+  #checkAgain(id: string, progress: WebhookProgress | undefined): void {
     const { step } = progress ?? {}
-    if (step?.kind === 'retry' || step?.kind === 'postpone') this.#retries = [...this.#retries, performance.now() + step.in]
+    if (step?.kind === 'retry' || step?.kind === 'postpone') this.#retries.set(id, performance.now() + step.in)
     this.#checkAt = 0
   }
 
@@ -233,7 +232,6 @@ export class Dispatcher {
     if (this.#stopping.signal.aborted) return undefined
     this.#options.warn({ err: error, webhook: id, event: next.id }, 'an event could not be sent to a webhook: it is postponed')
     const count = (this.#postponements.get(id) ?? 0) + 1
-    if (this.#postponements.size >= mostWebhooks.inAll) this.#postponements.clear()
     this.#postponements.set(id, count)
     return { step: { kind: 'postpone', in: backOff(count, times.postponement) } }
   }
@@ -244,7 +242,6 @@ export class Dispatcher {
    */
   #noteLoss(id: string, event: string): boolean {
     if (this.#losses.get(id) === event) return false
-    if (this.#losses.size >= mostWebhooks.inAll) this.#losses.clear()
     this.#losses.set(id, event)
     return true
   }

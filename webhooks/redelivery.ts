@@ -1,6 +1,7 @@
 import type { EventHead } from '../domain/event.ts'
 import type { Attempt, WebhookTarget } from '../domain/webhook.ts'
 import type { Dispatcher } from './dispatcher.ts'
+import { withSignal } from './with-signal.ts'
 
 export class NotSentError extends Error {
   override readonly name = 'NotSentError'
@@ -22,9 +23,10 @@ export async function sendAgain(
   client: AbortSignal,
   wait = writingTime
 ): Promise<Attempt | undefined> {
-  const end = AbortSignal.any([client, AbortSignal.timeout(wait)])
-  const sent = await dispatcher.attempt(webhook, event, end).catch((error) => {
-    throw end.aborted ? new NotSentError('the event had no turn in time') : error
-  })
+  const sent = await withSignal([client, AbortSignal.timeout(wait)], (end) =>
+    dispatcher.attempt(webhook, event, end).catch((error) => {
+      throw end.aborted ? new NotSentError('the event had no turn in time') : error
+    })
+  )
   return typeof sent === 'string' ? undefined : sent
 }

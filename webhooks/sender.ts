@@ -6,6 +6,7 @@ import { expectAnswer, makeAgents } from './agents.ts'
 import { AnswerError } from './answer-error.ts'
 import { readRetryAfter } from './schedule.ts'
 import { TargetError, type Targets } from './targets.ts'
+import { withSignal } from './with-signal.ts'
 
 export interface Post {
   readonly url: string
@@ -43,7 +44,6 @@ export class Sender {
     const at = Date.now()
     const late = new AbortController()
     const timer = setTimeout(() => late.abort(), timeouts.attempt)
-    const end = AbortSignal.any([stop, late.signal])
     const finish = (outcome: Pick<Attempt, 'status' | 'failure' | 'retryAfter'>): Attempt => ({
       at,
       durationMs: Math.round(performance.now() - begin),
@@ -52,9 +52,12 @@ export class Sender {
     try {
       // An address in the URL is not looked up, so it is checked here.
       const target = this.#targets.read(url)
-      const answer = await this.#send(target, headers, body, end)
+      const answer = await withSignal([stop, late.signal], async (end) => {
+        const received = await this.#send(target, headers, body, end)
+        await discard(received)
+        return received
+      })
       const retryAfter = readRetryAfter(answer.headers['retry-after'], Date.now())
-      await discard(answer)
       return finish({ status: answer.statusCode ?? 0, ...(retryAfter === undefined ? {} : { retryAfter }) })
     } catch (error) {
       return finish({ failure: late.signal.aborted ? `There was no answer within ${timeouts.attempt / 1000} seconds.` : explain(error) })

@@ -5,8 +5,8 @@ import { extension, readCharges, readComments, readExtrinsics } from './annotati
 import { type NumberedLine, personOf } from './delivery.ts'
 import { dateOf, type Values } from './values.ts'
 
-/** @param shipTo the ShipTo of the whole order */
-export function readItem({ element, number }: NumberedLine, shipTo: XmlElement | undefined, values: Values): ItemDraft {
+/** @param orderPerson the person to whom the whole order is delivered */
+export function readItem({ element, number }: NumberedLine, orderPerson: string, values: Values): ItemDraft {
   const id = find(element, 'ItemID')
   const detail = find(element, 'ItemDetail')
   const unitPrice = find(detail, 'UnitPrice')
@@ -25,7 +25,7 @@ export function readItem({ element, number }: NumberedLine, shipTo: XmlElement |
       ...readComments(element, values),
       ...readSchedule(element, values),
       ...readCharges(unitPrice, values),
-      ...readPerson(element, shipTo, values)
+      ...readPerson(element, orderPerson, values)
     ],
     extensions: [...readNames(id, detail, values), ...readExtrinsics(detail, values), ...readExtrinsics(element, values)]
   }
@@ -83,8 +83,8 @@ function valueIn(element: XmlElement): string | undefined {
 }
 
 /** The order has one person to deliver to. A line with another person gets a note. */
-function readPerson(element: XmlElement, shipTo: XmlElement | undefined, values: Values): readonly Sourced[] {
+function readPerson(element: XmlElement, orderPerson: string, values: Values): readonly Sourced[] {
   const own = find(element, 'ShipTo')
   const person = personOf(own)
-  return own && person && person !== personOf(shipTo) ? [values.prose(`DeliverTo: ${person}`, own)] : []
+  return own && person && person !== orderPerson ? [values.prose(`DeliverTo: ${person}`, own)] : []
 }

@@ -4,7 +4,7 @@ import type { ExtensionDraft, OrderDraft, Sourced } from '../buyer-document.ts'
 import type { FaultList } from '../faults.ts'
 import { attributeOf, find, findAll, type XmlElement } from '../xml-element.ts'
 import { extension, readCharges, readComments, readExtrinsics } from './annotations.ts'
-import { findDestination, type NumberedLine } from './delivery.ts'
+import { findDestination, type NumberedLine, personOf } from './delivery.ts'
 import type { Envelope } from './envelope.ts'
 import { readItem } from './item.ts'
 import { readAddressee, readBuyer } from './party.ts'
@@ -18,6 +18,7 @@ export function readOrder(request: XmlElement, header: XmlElement, envelope: Env
   for (const line of lines) checkLine(line, faults)
   const destination = findDestination(header, lines, faults)
   const shipTo = destination?.shipTo
+  const person = personOf(shipTo)
   const total = find(header, 'Total')
   return {
     from: request,
@@ -32,7 +33,7 @@ export function readOrder(request: XmlElement, header: XmlElement, envelope: Env
     }),
     notes: [...readComments(header, values), ...readPayment(header, values), ...readCharges(total, values)],
     extensions: [...readIdentifiers(header, shipTo, envelope, values), ...readExtrinsics(header, values)],
-    items: lines.map((line) => readItem(line, shipTo, values))
+    items: lines.map((line) => readItem(line, person, values))
   }
 }
 

@@ -1,4 +1,5 @@
 import { PositionError } from '../../domain/errors.ts'
+import { mostPruned } from '../../domain/event.ts'
 import type { Store } from '../../domain/store.ts'
 import { isEventId } from '../event-ids.ts'
 import { type EventOrderRow, eventsOf, type HeadRow, headColumns, headOf } from '../event-rows.ts'
@@ -49,7 +50,11 @@ export function makeEvents(database: Database): Pick<Store, 'eventHeads' | 'even
       // All events before an old one are deleted with it, as on SQLite. A row into which another transaction is copying a content is
       // left for the next time, and so are all rows after it.
       const rows = await database.query<{ position: number }>(
-        `WITH oldest AS (SELECT position, at FROM event ORDER BY position LIMIT $2),
+        `WITH oldest AS (
+            SELECT position, at FROM (
+              SELECT position, at, sum(weight) OVER (ORDER BY position) - weight AS heaped
+                FROM (SELECT position, at, weight FROM event ORDER BY position LIMIT $2) AS first) AS weighed
+              WHERE heaped < ${mostPruned}),
           due AS (SELECT position FROM oldest
             WHERE position <= (SELECT max(position) FROM oldest WHERE at < $1) AND position < (SELECT last FROM event_head)),
           free AS (SELECT e.position FROM due JOIN event e USING (position) FOR UPDATE OF e SKIP LOCKED)

@@ -45,8 +45,11 @@ export function makeOrders(
       return storedOrderHeadOf(row)
     },
     async orderHeadNumbered(customer, orderNumber) {
-      const sql = `SELECT ${sizedOrderColumns} FROM purchase_order o WHERE o.customer = $1 AND o.order_number = $2
-        ORDER BY o.status IN (${inactiveStatuses}), o.seq DESC LIMIT 1`
+      // A number can have many orders that have ended: each index has the wanted row at its end.
+      const ofNumber = 'FROM purchase_order WHERE customer = $1 AND order_number = $2'
+      const sql = `SELECT ${sizedOrderColumns} FROM purchase_order o WHERE o.seq = coalesce(
+        (SELECT seq ${ofNumber} AND status NOT IN (${inactiveStatuses})),
+        (SELECT seq ${ofNumber} ORDER BY placed_at DESC, seq DESC LIMIT 1))`
       const [row] = await database.prepared<SizedOrderRow & Record<string, unknown>>(sql, [customer, orderNumber])
       return row && storedOrderHeadOf(row)
     },

@@ -60,10 +60,10 @@ const isNumbered = 'customer = @customer AND order_number = @orderNumber'
 /** SQLite knows the length of a text without reading the text. */
 const sizedOrderColumns = `${orderHeadColumns}, octet_length(o.content) AS content_size`
 
-/** Finds the order by indexes alone. To sort all orders of a number would read each of them whole. */
+/** Finds the order by indexes alone. A number can have many orders that have ended: the index has the last one at its end. */
 export const numberedSql = `SELECT ${sizedOrderColumns} FROM purchase_order o WHERE seq = coalesce(
   (SELECT seq FROM purchase_order INDEXED BY order_number WHERE ${isNumbered} AND status NOT IN (${inactiveStatuses})),
-  (SELECT max(seq) FROM purchase_order INDEXED BY order_any_number WHERE ${isNumbered}))`
+  (SELECT seq FROM purchase_order INDEXED BY order_any_number WHERE ${isNumbered} ORDER BY placed_at DESC, seq DESC LIMIT 1))`
 
 const isCode = 'IN (SELECT value FROM json_each(@codes))'
 

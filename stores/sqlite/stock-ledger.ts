@@ -23,11 +23,12 @@ export interface StockLedger extends Inventory {
 
 /** Raises the catalogue's revision and returns the time of the change. The time never goes back. */
 export function makeRevise(db: Connection): () => number {
-  const raise = db
-    .prepare<[number], number>('UPDATE catalogue SET revision = revision + 1, modified_at = max(modified_at, ?) RETURNING modified_at')
-    .pluck()
+  // RETURNING makes a temporary table for each call. With some versions of malloc that took 0.65 ms, and these two statements take 3 µs.
+  const raise = db.prepare<[number]>('UPDATE catalogue SET revision = revision + 1, modified_at = max(modified_at, ?)')
+  const modifiedAt = db.prepare<[], number>('SELECT modified_at FROM catalogue').pluck()
   return () => {
-    const at = raise.get(Date.now())
+    raise.run(Date.now())
+    const at = modifiedAt.get()
     if (at === undefined) throw new Error('the catalogue has no revision row')
     return at
   }
@@ -53,6 +54,7 @@ export function makeStockLedgers(db: Connection, events: EventLog): () => StockL
       byId: (id) => readOnce(ids, id, () => byId.get(id))?.item,
       byGtin: (gtin) => readOnce(gtins, gtin, () => withGtin(byGtin.all(gtin14(gtin)), gtin))?.item,
       take(taken, now) {
+        let revisedAt: number | undefined
         for (const [id, quantity] of taken) {
           const read = readOnce(ids, id, () => byId.get(id))
           const change = read && decideStock(read.item, quantity, now)
@@ -60,9 +62,9 @@ export function makeStockLedgers(db: Connection, events: EventLog): () => StockL
           const { onHand, stock, product } = change
           setStock.run(toThousandths(onHand), stock.version, stock.modifiedAt, read.seq)
           if (product) {
-            const at = revise()
-            setAvailability.run(product.availability, product.version, at, read.seq)
-            events.write([productChanged(id, product.version, at)])
+            revisedAt ??= revise()
+            setAvailability.run(product.availability, product.version, revisedAt, read.seq)
+            events.write([productChanged(id, product.version, revisedAt)])
           }
         }
       }

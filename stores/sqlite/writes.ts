@@ -1,3 +1,4 @@
+import { mostPruned } from '../../domain/event.ts'
 import { makeApplyWrite, makeCatalogueWrites } from './catalogue-writes.ts'
 import type { Connection } from './connection.ts'
 import { makeEventLog } from './event-log.ts'
@@ -17,8 +18,11 @@ export function makeWrites(db: Connection, currency: string, index: TextIndex): 
   // If the clock was set back, times are not in order. An event that stayed between deleted ones would be a cursor that misses events.
   // So all events before an old one are deleted with it. The newest event stays, so that its position is not given again.
   const prune = db.prepare<[{ readonly before: number; readonly most: number }]>(
-    `DELETE FROM event WHERE position <= (SELECT max(position) FROM (SELECT position, at FROM event ORDER BY position LIMIT @most) WHERE at < @before)
-      AND position < (SELECT max(position) FROM event)`
+    `DELETE FROM event WHERE position < (SELECT max(position) FROM event) AND position <= (
+      SELECT max(position) FROM (
+        SELECT position, at, sum(weight) OVER (ORDER BY position) - weight AS heaped
+          FROM (SELECT position, at, weight FROM event ORDER BY position LIMIT @most))
+        WHERE at < @before AND heaped < ${mostPruned})`
   )
   const events = makeEventLog(db)
   const apply = makeApplyWrite(db, currency, index, events)

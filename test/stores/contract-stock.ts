@@ -1,7 +1,7 @@
 import { decimal } from '../../domain/money.ts'
 import type { Store } from '../../domain/store.ts'
 import type { Rule } from './contract.ts'
-import { draft, onHand, placing, stocked, untilLater } from './fixtures.ts'
+import { draft, item, onHand, placing, purchase, stocked, untilLater } from './fixtures.ts'
 
 /** The parts of a product that clients cache. They must not change without need. */
 async function shown(store: Store, id: string) {
@@ -99,5 +99,15 @@ export function stockContract(rule: Rule): void {
     await store.putStock('a', decimal('999999999999.001'), {})
     await store.placeOrder(placing('a', '0.002'))
     t.equal(await onHand(store, 'a'), '999999999998.999')
+  })
+
+  rule('an order that takes the last of several products raises the revision once, and all of them have its time', async (t, store) => {
+    const ids = ['a', 'b', 'c']
+    for (const id of ids) await store.createProduct(id, stocked(1))
+    const { revision } = await store.revision()
+    await store.placeOrder(placing('a', 1, { order: purchase(ids.map((id) => item(id, 1))) }))
+    const after = await store.revision()
+    t.equal(after.revision, revision + 1)
+    for (const id of ids) t.match(await store.product(id), { availability: 'out-of-stock', modifiedAt: after.modifiedAt })
   })
 }

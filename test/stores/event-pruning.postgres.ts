@@ -1,8 +1,8 @@
 import pg from 'pg'
 import t from 'tap'
-import { everyone } from '../../domain/event.ts'
+import { everyone, mostPruned } from '../../domain/event.ts'
 import { openPostgresStore } from '../../stores/postgres/store.ts'
-import { postgresFor } from './embedded.ts'
+import { execute, postgresFor } from './embedded.ts'
 import { draft, shopCurrency } from './fixtures.ts'
 import { newShopDatabase } from './new-database.ts'
 
@@ -26,4 +26,15 @@ t.test('a row that another transaction has locked is not waited for: it stays, a
   await other.query('ROLLBACK')
   t.equal(await store.pruneEvents(later, 100), 2)
   t.same(await subjects(), ['e'])
+})
+
+t.test('large events are deleted a few at a time', async (t) => {
+  const url = await newShopDatabase(server)
+  const store = await openPostgresStore({ url, currency: shopCurrency })
+  t.teardown(() => store.close())
+  for (const id of ['a', 'b', 'c', 'd', 'e']) await store.createProduct(id, draft())
+  await execute(url, `UPDATE event SET weight = ${mostPruned / 2}`)
+  t.equal(await store.pruneEvents(later, 100), 2)
+  await execute(url, `UPDATE event SET weight = ${2 * mostPruned}`)
+  t.equal(await store.pruneEvents(later, 100), 1, 'one that is larger than that is deleted alone')
 })

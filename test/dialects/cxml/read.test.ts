@@ -5,6 +5,7 @@ import { cxmlPieces } from '../../../dialects/units.ts'
 import { readElements } from '../../../dialects/xml-element.ts'
 import type { Element } from '../../../schemas/element.ts'
 import { guard } from '../../../xml/guard.ts'
+import { processorTime } from '../../growth.ts'
 import { codes, draftOf, envelope, line, order, plain, read, shipTo } from './documents.ts'
 
 t.test('a document is cXML when its root is cXML without a namespace', async (t) => {
@@ -249,4 +250,15 @@ t.test('an order and an item keep a hundred notes and a hundred extensions', asy
   const { root } = buildPurchaseOrder(draftOf(read(order({ header: many, items: line({ rest: many }) }))), { pieces: cxmlPieces })
   const count = (parent: Element | undefined, name: string) => parent?.children?.filter((child) => child.name === name).length
   for (const parent of [root, root.children?.at(-1)]) t.same([count(parent, 'note'), count(parent, 'extension')], [100, 100])
+})
+
+t.test('the time to read an order grows with the persons of its header and with its lines, not with their product', async (t) => {
+  const persons = (count: number) => '<DeliverTo>Receiving</DeliverTo>'.repeat(count)
+  const own = line({ rest: shipTo('Dock 1', '<DeliverTo>Ms Ray</DeliverTo>') })
+  const time = (count: number) => {
+    const xml = order({ header: shipTo('Dock 1', persons(16 * count)), items: own.repeat(count) })
+    return processorTime(() => read(xml))
+  }
+  const [few, many] = [time(300), time(1_200)]
+  t.ok(many < 8 * few, `${few} and ${many} ms`)
 })
