@@ -88,7 +88,7 @@ class Builder {
     const origins = draft.items.map((item) => this.#originsOf(item))
     const locate = (origin: string) => {
       const source = this.#sources[Number(origin)]
-      return source && placeOfValue(source)
+      return source && locationOf(source.from, source.attribute)
     }
     return { root, quoted, origins, faults: this.#faults, locate }
   }
@@ -265,13 +265,8 @@ class Builder {
 
   #fault(code: FaultCode, at: Pick<Sourced, 'from' | 'attribute'>, detail: string, item?: ItemDraft): void {
     if (this.#faults.length >= mostFaults) return
-    this.#faults.push({ code, detail, ...placeOfValue(at), ...(item?.lineId ? { item: item.lineId.text } : {}) })
+    this.#faults.push({ code, detail, ...locationOf(at.from, at.attribute), ...(item?.lineId ? { item: item.lineId.text } : {}) })
   }
-}
-
-/** The place of a value in the sender's document. */
-export function placeOfValue({ from, attribute }: Pick<Sourced, 'from' | 'attribute'>): DocumentPlace {
-  return locationOf(from, attribute)
 }
 
 /** The GTIN in a text. Systems that keep it as a number lose its leading zeros. */

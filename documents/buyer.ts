@@ -9,12 +9,12 @@ import { cxmlWords } from '../dialects/cxml/words.ts'
 import { objectionsOf } from '../dialects/faults.ts'
 import { hiddenSecrets } from '../dialects/hidden-secrets.ts'
 import { maskRanges } from '../dialects/occurrences.ts'
-import { type BuiltOrder, buildPurchaseOrder, placeOfValue } from '../dialects/purchase-order.ts'
+import { type BuiltOrder, buildPurchaseOrder } from '../dialects/purchase-order.ts'
 import type { BuyerSubmission } from '../dialects/submission.ts'
 import { isUbl, readUbl, ublRoots } from '../dialects/ubl/read.ts'
 import { ublWords } from '../dialects/ubl/words.ts'
 import { cxmlPieces, ublPieces } from '../dialects/units.ts'
-import { readElements, type XmlElement } from '../dialects/xml-element.ts'
+import { locationOf, readElements, type XmlElement } from '../dialects/xml-element.ts'
 import { mostFaults } from '../domain/errors.ts'
 import type { LineChange } from '../domain/line-changes.ts'
 import type { PurchaseOrder } from '../domain/order.ts'
@@ -176,7 +176,7 @@ function submissionOf({ document: { request, answer, sender, secrets, isTest }, 
     ...(request.kind === 'change-lines' ? { lines: request.lines.map(lineChangeOf) } : {}),
     ...(sender ? { sender } : {}),
     ...(isTest ? { isTest } : {}),
-    ...('revision' in request && request.revision ? { revisionAt: placeOfValue(request.revision) } : {}),
+    ...('revision' in request && request.revision ? { revisionAt: locationOf(request.revision.from, request.revision.attribute) } : {}),
     ...numberAt(request),
     ...masked(source, [...secrets, ...hiddenSecrets(source)])
   }
@@ -193,7 +193,7 @@ function lineChangeOf({ kind, item: { lineId, destination: { address, recipient,
 
 function numberAt(request: BuyerRequest): Pick<BuyerSubmission, 'numberAt'> {
   const number = 'number' in request ? request.number : 'order' in request ? request.order.orderNumber : undefined
-  return number ? { numberAt: placeOfValue(number) } : {}
+  return number ? { numberAt: locationOf(number.from, number.attribute) } : {}
 }
 
 function masked(source: string, secrets: BuyerDocument['secrets']): Pick<BuyerSubmission, 'masked'> {

@@ -21,9 +21,8 @@ const minTurns = 64
 export class Listener {
   readonly #server: Server
   readonly #handlers: ((socket: Socket) => void)[]
-  #takePlace: NewClientRules['takePlace'] = () => () => undefined
-  #isFlooding: NewClientRules['isFlooding'] = () => false
-  #isUnanswered: NewClientRules['isUnanswered'] = () => false
+  /** The rules for new clients. Until a plugin replaces one of its own, every client gets a place and an answer. */
+  readonly rules: NewClientRules
   #newClient: () => NewClient | undefined = () => undefined
   #hasNewClient = false
   #closing: Promise<void> | undefined
@@ -31,38 +30,24 @@ export class Listener {
   /** @param options `accepted` is called for each client that Node accepts, also for one that is refused afterwards or has already gone */
   constructor(server: Server, { accepted, waitForTurn }: Pick<NewClientRules, 'accepted' | 'waitForTurn'>) {
     this.#server = server
+    this.rules = {
+      accepted: () => {
+        this.#hasNewClient = true
+        accepted()
+      },
+      waitForTurn,
+      takePlace: () => () => undefined,
+      isFlooding: () => false,
+      isUnanswered: () => false
+    }
     this.#handlers = server.listeners('connection').map((listener) => listener.bind(server))
     server.removeAllListeners('connection')
     server.on('connection', (socket: Socket) => this.#accept(socket))
     server.on('listening', () => {
-      this.#newClient = receiveClients(server, {
-        accepted: () => {
-          this.#hasNewClient = true
-          accepted()
-        },
-        waitForTurn,
-        takePlace: (network) => this.#takePlace(network),
-        isFlooding: (address, network) => this.#isFlooding(address, network),
-        isUnanswered: (network) => this.#isUnanswered(network)
-      })
+      this.#newClient = receiveClients(server, this.rules)
     })
     // Accepting fails when no file descriptor is left. Waiting clients are accepted when there is one again.
     server.on('error', () => undefined)
-  }
-
-  /** Lets one limit refuse new clients before they get a socket. */
-  limitBy(takePlace: NewClientRules['takePlace']): void {
-    this.#takePlace = takePlace
-  }
-
-  /** Lets one function, which is called for each client, name those that are closed without being read. */
-  closesUnreadIf(isFlooding: NewClientRules['isFlooding']): void {
-    this.#isFlooding = isFlooding
-  }
-
-  /** Lets one function name networks whose clients are not answered at once. Those of them that do not wait for an answer are closed. */
-  answersNoneIf(isUnanswered: NewClientRules['isUnanswered']): void {
-    this.#isUnanswered = isUnanswered
   }
 
   /** Calls a function for each connection that is not refused, after Node has set up its parser. */

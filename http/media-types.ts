@@ -12,6 +12,9 @@ interface RouteDeclaration {
 /** Media types that senders of UBL use. Neither is registered. */
 export const ublMediaTypes = ['application/vnd.oasis.ubl+xml', 'application/ubl+xml'] as const
 
+/** The media types of XML. Those of UBL are for routes that take or serve buyers' own documents. */
+export const xmlMediaTypes = ['application/xml', 'text/xml', ...ublMediaTypes] as const
+
 /** The accepted charsets: UTF-8, and US-ASCII on routes that also take buyers' own documents. */
 export function charsets({ schema }: RouteDeclaration): readonly string[] {
   return isDocumentSchema(schema?.body) && schema.body.takesOthers ? ['utf-8', 'us-ascii'] : ['utf-8']

@@ -16,19 +16,19 @@ function parsePreference(header: string, name: string): string | undefined {
   return undefined
 }
 
-/** Parses the `return` preference. If its value is unknown, it is ignored. */
+/** Parses the `return` preference (RFC 7240 section 4.2). If its value is unknown, it is ignored. */
 export function parseReturn(header: string): PreferredReturn | undefined {
   const found = parsePreference(header, 'return')
   return found === 'minimal' || found === 'representation' ? found : undefined
 }
 
-/** Parses the `handling` preference. If its value is unknown, it is ignored. */
+/** Parses the `handling` preference: all or nothing, or what is available (RFC 7240 section 4.4). If its value is unknown, it is ignored. */
 export function parseHandling(header: string): PreferredHandling | undefined {
   const found = parsePreference(header, 'handling')
   return found === 'strict' || found === 'lenient' ? found : undefined
 }
 
-/** Parses the `wait` preference, in seconds. */
+/** Parses the `wait` preference (RFC 7240 section 4.3), in seconds: at most `longestPreferredWait`. */
 export function parseWait(header: string): number | undefined {
   const found = parsePreference(header, 'wait')
   return found !== undefined && /^\d{1,9}$/.test(found) ? Math.min(Number(found), longestPreferredWait) : undefined

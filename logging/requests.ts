@@ -9,14 +9,13 @@ export interface Refusal {
 
 declare module 'fastify' {
   interface FastifyRequest {
+    /** Why the request is refused. */
     refusal: Refusal | undefined
     /**
      * Whether the response has ended: it was handed to the system, or sending it has failed. If not, the client has gone before it had the
      * whole response.
      */
     isAnswered: boolean
-    /** Notes why the request is refused. */
-    logRefusal(refusal: Refusal): void
   }
 }
 

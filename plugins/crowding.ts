@@ -57,11 +57,11 @@ export default fp(
       return other !== undefined
     }
 
-    connections.listener.limitBy((network) => {
+    connections.listener.rules.takePlace = (network) => {
       if (counts.total >= limit && !makeRoom(network)) return undefined
       counts.add(network)
       return () => counts.remove(network)
-    })
+    }
   },
   { name: 'crowding', fastify: '5.x', dependencies: ['draining', 'limits'] }
 )

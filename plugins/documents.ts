@@ -12,7 +12,7 @@ import type { Sender } from '../documents/payer.ts'
 import { fromJson } from '../domain/deferred.ts'
 import { addWait } from '../http/hooks.ts'
 import { jsonValidator } from '../http/json-validator.ts'
-import { charsetOf, refuseDocument, ublMediaTypes } from '../http/media-types.ts'
+import { charsetOf, refuseDocument, xmlMediaTypes } from '../http/media-types.ts'
 import { Problem } from '../http/problem.ts'
 import type { QuerySchema } from '../http/query-schema.ts'
 import { senderName } from '../http/sender-name.ts'
@@ -139,11 +139,8 @@ export default fp(
     }
 
     app.removeAllContentTypeParsers()
-    app.addContentTypeParser(
-      ['application/xml', 'text/xml', ...ublMediaTypes],
-      { parseAs: 'buffer' },
-      async (request: FastifyRequest, bytes: Buffer) =>
-        submit(request, { notation: 'xml', bytes, isAscii: charsetOf(request.headers['content-type'] ?? '')?.toLowerCase() === 'us-ascii' })
+    app.addContentTypeParser([...xmlMediaTypes], { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) =>
+      submit(request, { notation: 'xml', bytes, isAscii: charsetOf(request.headers['content-type'] ?? '')?.toLowerCase() === 'us-ascii' })
     )
     app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) =>
       submit(request, { notation: 'json', bytes })

@@ -25,14 +25,14 @@ export default fp(
 
     // Closing at once would reset a client that is still sending, and it would lose the response (RFC 9112 section 9.6).
     addCheck(app, 'onSend', (request) => {
-      const { raw, network } = request
+      const { raw } = request
       if (raw.complete || !hasBody(raw)) return
       let remaining = maxDiscardFactor * config.BODY_LIMIT
       raw.on('data', (chunk: Buffer) => {
         remaining -= chunk.length
         if (remaining < 0) raw.destroy()
       })
-      app.paceReads(network, request, raw)
+      app.paceReads(request)
     })
   },
   { name: 'framing', fastify: '5.x', dependencies: ['draining', 'problems', 'scheduling'] }

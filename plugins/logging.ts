@@ -1,16 +1,12 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { addCheck } from '../http/hooks.ts'
-import type { Refusal } from '../logging/requests.ts'
 
 /** Sends the request's id with every response, to find it in the log. Register this first, so that refusals have it too. */
 export default fp(
   async function logging(app: FastifyInstance) {
     app.decorateRequest('refusal', undefined)
     app.decorateRequest('isAnswered', false)
-    app.decorateRequest('logRefusal', function (this: FastifyRequest, refusal: Refusal) {
-      this.refusal = refusal
-    })
     addCheck(app, 'onRequest', (request, reply) => {
       reply.header('x-request-id', request.id)
     })

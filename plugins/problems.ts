@@ -121,7 +121,7 @@ export default fp(
       const known = contentOf(error as RequestError, request, config.BODY_LIMIT)
       const content = known.faults ? { ...known, faults: await located(known.faults, request) } : known
       request.problemCode = content.code
-      if (isRefusal(error, content.code)) request.logRefusal({ code: content.code, detail: content.detail })
+      if (isRefusal(error, content.code)) request.refusal = { code: content.code, detail: content.detail }
       else request.log.error({ err: error }, 'request failed')
       return send(content, request, this, page)
     })

@@ -47,8 +47,6 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Undefined if the request is not counted. */
     charged: Charge | undefined
-    /** The requests that this one has been charged as. */
-    cost(): number
     /**
      * Adds requests to the caller's count; a negative number subtracts. This never refuses the current request: only the next
      * one is refused if the count is over the limit, so a request may cost more than what is left of the minute.
@@ -93,7 +91,7 @@ interface Charge {
 function decorateUnlimited(app: FastifyInstance): void {
   app.decorate('countOutside', () => '')
   app.decorate('wasOverRate', () => undefined)
-  app.decorateRequest('cost', () => 1)
+  app.decorateRequest('charged', undefined)
   app.decorateRequest('charge', () => {})
   app.decorateRequest('chargeForOrder', () => {})
   app.decorateRequest('rateRefusal', () => undefined)
@@ -124,7 +122,7 @@ function tooMany(detail: string, milliseconds: number): Problem {
 function limitNewConnections(app: FastifyInstance, { TRUST_PROXY }: Config): void {
   const buckets = new TokenBuckets(newConnections)
   const isProxy = makeProxyCheck(TRUST_PROXY)
-  app.connections.listener.closesUnreadIf((address, network) => !buckets.take(network) && !isProxy(address))
+  app.connections.listener.rules.isFlooding = (address, network) => !buckets.take(network) && !isProxy(address)
 }
 
 /** @returns a function that waits until a refusal of this caller may be sent */
@@ -167,7 +165,7 @@ export default fp(
     const isDelayed = (caller: string) => tally.look(caller).current > 2 * max
     const pauseRefusal = makeRefusalPause(app)
     limitNewConnections(app, config)
-    app.connections.listener.answersNoneIf((network) => isDelayed(addressName(network)))
+    app.connections.listener.rules.isUnanswered = (network) => isDelayed(addressName(network))
 
     /** The Content-Length, at most BODY_LIMIT: a larger body is never read. */
     const declaredLength = (request: FastifyRequest) =>
@@ -193,9 +191,6 @@ export default fp(
       if (!charged || requests === 0) return
       charged.current = tally.charge(charged.caller, requests)
       charged.cost += requests
-    })
-    app.decorateRequest('cost', function (this: FastifyRequest) {
-      return this.charged?.cost ?? 1
     })
     app.decorateRequest('chargeForOrder', function (this: FastifyRequest, bytes: number) {
       const { charged } = this

@@ -6,6 +6,7 @@ import { maxStringBody } from '../http/body.ts'
 import type { Current } from '../http/conditions.ts'
 import { linkField } from '../http/link-field.ts'
 import { isRead } from '../http/methods.ts'
+import { parseReturn } from '../http/preferences.ts'
 import { lastModified, makeEntityTagger, modified, pathOf, type SentValidators } from '../http/validators.ts'
 import type { Notice } from '../representations/notice.ts'
 import { type Context, type Representation, type Representations, type Validators, variantOf } from '../representations/representation.ts'
@@ -220,7 +221,7 @@ export default fp(
 
     /** Follows Prefer in the response to a write (RFC 7240 section 4.2). @returns false if the representation must still be sent */
     function sendMinimal(request: FastifyRequest, reply: FastifyReply, uri: string | undefined): boolean {
-      const preferred = request.preferredReturn()
+      const preferred = parseReturn(request.operation.prefer)
       if (preferred) reply.applyPreference(`return=${preferred}`)
       if (preferred !== 'minimal') {
         // With Content-Location, the response's validators belong to that resource (RFC 9110 section 8.7).

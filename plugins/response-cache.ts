@@ -136,7 +136,7 @@ export default fp(
         body: method === 'HEAD' ? undefined : body && body.length <= maxStringBody ? body.toString('latin1') : body,
         version,
         currentVersion,
-        cost: request.cost(),
+        cost: request.charged?.cost ?? 1,
         logged: { method, url, host },
         measured: { method, route: request.routeOptions.url ?? 'unknown', status: String(statusCode) }
       })

@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { networkOf } from '../fairness/networks.ts'
@@ -13,8 +12,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Calls `start` now, or when it is the address's turn. @param network as `request.network` */
     schedule(network: string, start: () => void): void
-    /** Lets each read of a body wait for the address's turn. This starts the flow of the body. */
-    paceReads(network: string, request: FastifyRequest, body: Readable): void
+    /** Lets each read of a request's body wait for the address's turn. This starts the flow of the body. */
+    paceReads(request: FastifyRequest): void
   }
   interface FastifyRequest {
     /** The sender's address, or the /64 network of an IPv6 address. */
@@ -73,26 +72,26 @@ export default fp(
       scheduler.schedule(request.network, done)
     })
 
-    app.decorate('paceReads', (network: string, { raw }: FastifyRequest, body: Readable) => {
+    app.decorate('paceReads', ({ network, raw }: FastifyRequest) => {
       let readUpTo = 0
-      body.on('data', () => {
+      raw.on('data', () => {
         // One read from the socket can hold many chunks.
         if (raw.socket.bytesRead === readUpTo) return
         readUpTo = raw.socket.bytesRead
-        body.pause()
+        raw.pause()
         scheduler.scheduleRead(network, () => {
-          body.resume()
-          return !body.destroyed
+          raw.resume()
+          return !raw.destroyed
         })
       })
     })
 
     addCheck(app, 'preParsing', (request) => {
-      const { network, headers, raw } = request
+      const { headers, raw } = request
       // A body that fits into one read arrives in one chunk.
       if (Number(headers['content-length'] ?? 0) <= readSize && headers['transfer-encoding'] === undefined) return
       // A `data` listener starts the flow. If it were added earlier, the body parser would miss the chunks that come before it listens.
-      raw.once('resume', () => app.paceReads(network, request, raw))
+      raw.once('resume', () => app.paceReads(request))
     })
   },
   { name: 'scheduling', fastify: '5.x', dependencies: ['draining'] }

@@ -16,7 +16,9 @@ interface ListPage {
   readonly links: readonly Link[]
 }
 
-interface RepresentedList<T extends ListPage, Item> extends Omit<Represented<T>, 'element' | 'html' | 'links'> {
+interface RepresentedList<T extends ListPage, Item> extends Omit<Represented<T>, 'type' | 'element' | 'html' | 'links'> {
+  /** The type of the root element, or a function that gives it for a page. */
+  readonly type: ElementType | ((page: T) => ElementType)
   readonly items: (page: T) => readonly Item[]
   readonly element: (item: Item, context: Context) => Element
   /** The number of characters of an item, for lists whose items can be long. */

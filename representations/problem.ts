@@ -2,7 +2,7 @@ import type { LocatedFault } from '../schemas/document.ts'
 import { element, textElement } from '../schemas/element.ts'
 import { loadXsd } from '../schemas/vocabulary.ts'
 import { writeXml } from '../schemas/xml.ts'
-import { type Context, page, type Representation, type Representations } from './representation.ts'
+import { type Context, page, type Representation, type Representations, variantsOf } from './representation.ts'
 import { renderPage } from './views.ts'
 
 export const problemXsd = loadXsd('problem')
@@ -84,17 +84,9 @@ export const problemRepresentations: readonly Representation<ProblemDocument>[] 
   { mediaType: 'application/problem+json', contentType: 'application/problem+json', suffix: 'json', write: writeProblemJson }
 ]
 
-const explanationTypes: Readonly<Record<string, string>> = { xml: 'application/xml', html: 'text/html', json: 'application/json' }
-
-const olderXml = { mediaType: 'text/xml', contentType: 'text/xml; charset=utf-8', suffix: 'text', alias: true } as const
-
 /** The explanation of a problem type uses the elements of a problem, but it is not one: its media type is `application/xml` and so on. */
 export const problemTypeRepresentations: Representations<ProblemDocument> = {
-  variants: problemRepresentations.flatMap(({ suffix, write }) => {
-    const mediaType = explanationTypes[suffix] ?? ''
-    const variant = { mediaType, contentType: `${mediaType}; charset=utf-8`, suffix, write }
-    return suffix === 'xml' ? [variant, { ...olderXml, write }] : [variant]
-  }),
+  variants: variantsOf({ xml: { write: writeProblemXml }, html: { write: writeProblemPage }, json: { write: writeProblemJson } }),
   validators: ({ type }) => ({ version: type.slice(type.lastIndexOf('/') + 1) }),
   schema: 'problem'
 }

@@ -99,8 +99,8 @@ export function pageOf(caller: Caller): { readonly page?: string } {
 }
 
 export interface Represented<T> extends Omit<Representations<T>, 'variants'> {
-  /** The type of the root element, which decides what is an array in JSON, or a function that gives it for a value. */
-  readonly type: ElementType | ((value: T) => ElementType)
+  /** The type of the root element, which decides what is an array in JSON. */
+  readonly type: ElementType
   readonly element: (value: T, context: Context) => Element
   readonly html?: Representation<T>['write']
 }
@@ -132,9 +132,8 @@ export function variantsOf<T>({
 
 /** Makes the representations of a resource: XML and JSON from the same elements, HTML from a view. */
 export function makeRepresentations<T>({ type, element, html, ...rest }: Represented<T>): Representations<T> {
-  const typeOf = (value: T) => (typeof type === 'function' ? type(value) : type)
   const xml = (value: T, context: Context) => writeXml(element(value, context))
-  const json = (value: T, context: Context) => `${JSON.stringify(toJson(element(value, context), typeOf(value)), null, 2)}\n`
+  const json = (value: T, context: Context) => `${JSON.stringify(toJson(element(value, context), type), null, 2)}\n`
   return { variants: variantsOf({ xml: { write: xml }, html: html && { write: html }, json: { write: json } }), ...rest }
 }
 

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import type { Product } from '../domain/product.ts'
+import { linkField } from '../http/link-field.ts'
 import { type CatalogueRepresentation, catalogueRepresentations } from '../representations/catalogue.ts'
 import { uris } from '../representations/links.ts'
 import type { Context } from '../representations/representation.ts'
@@ -9,7 +10,7 @@ import type { RoutePlugin } from './route.ts'
 
 const catalogue: RoutePlugin = async (app, { config }) => {
   const { variants, validators } = catalogueRepresentations
-  const uri = uris(config.BASE_URL.path)
+  const base = config.BASE_URL.path
   let turn: Promise<void> = Promise.resolve()
 
   app.get(
@@ -18,7 +19,7 @@ const catalogue: RoutePlugin = async (app, { config }) => {
     async (request, reply) => {
       if (reply.revalidate(validators(await request.read((store) => store.revision())))) return reply
       const chosen = variants.find((variant) => variant === request.representation) ?? variants[0]
-      reply.header('link', links(chosen))
+      reply.header('link', linkField(catalogueRepresentations, chosen, [], { uri: uris(base).catalogue, base }))
       if (request.method === 'HEAD') return reply.send(Readable.from([]))
       reply.acquireCatalogueDownload()
       return reply.send(
@@ -38,12 +39,6 @@ const catalogue: RoutePlugin = async (app, { config }) => {
     turn = turn.then(() => nextTurn())
     await turn
     await new Promise<void>((resolve) => app.schedule(network, resolve))
-  }
-
-  function links(chosen: CatalogueRepresentation): string {
-    const others = variants.filter((variant: CatalogueRepresentation) => variant !== chosen && !variant.alias)
-    const alternates = others.map(({ mediaType }) => `<${uri.catalogue}>; rel="alternate"; type="${mediaType}"`)
-    return [...alternates, `<${uri.schema('catalogue')}>; rel="describedby"; type="application/xml"`].join(', ')
   }
 }
 

@@ -1,16 +1,12 @@
 import fp from 'fastify-plugin'
 import { Problem } from '../http/problem.ts'
 import { problemTypes } from '../http/problem-types.ts'
-import type { QuerySchema } from '../http/query-schema.ts'
 import { docsGroupRepresentations, docsRepresentations } from '../representations/api-documentation.ts'
 import { groupSegment } from '../representations/docs-groups.ts'
+import { pathParameters } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
 
-const groupPath: QuerySchema<{ readonly group: string }> = {
-  type: 'object',
-  required: ['group'],
-  properties: { group: { type: 'string', description: 'The name of a tag in lower case.', examples: ['orders'] } }
-}
+const groupPath = pathParameters({ group: { description: 'The name of a tag in lower case.', examples: ['orders'] } })
 
 const describes = { id: 'getDocumentation', summary: 'This description, for people', answers: { 200: 'A page.' } } as const
 

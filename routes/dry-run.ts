@@ -1,12 +1,9 @@
-/** Answers what an order would be. Nothing is stored, taken from stock, remembered or sent. */
+/** The parameter of a dry run, which answers what an order would be. Nothing is stored, taken from stock, remembered or sent. */
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Order } from '../domain/order.ts'
-import type { Placing } from '../domain/store.ts'
+import type { FastifyRequest } from 'fastify'
 import { checking } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 import type { QuerySchema } from '../http/query-schema.ts'
-import { placeOrder } from './placing.ts'
 
 export interface DryRunQuery {
   readonly 'dry-run'?: boolean
@@ -39,16 +36,3 @@ export const refuseStrayDryRun = checking(({ query, method, routeOptions }) => {
     throw new Problem('malformed-request', detail, { faults: [{ detail, path: name }] })
   }
 })
-
-export type DryRun = (request: FastifyRequest, reply: FastifyReply, placing: Placing) => Promise<FastifyReply>
-
-/** @param found answers with the existing order that the document repeats */
-export function makeDryRun(app: FastifyInstance, found: (reply: FastifyReply, order: Order) => FastifyReply): DryRun {
-  return async (request, reply, placing) => {
-    request.checkIdempotencyKey()
-    const { order, outcome } = await placeOrder(app.store, request, { ...placing, mode: 'dry-run' })
-    if (placing.handling) reply.applyPreference(`handling=${placing.handling}`)
-    if (outcome === 'repeated') return found(reply, order)
-    return reply.sendChecked(order)
-  }
-}

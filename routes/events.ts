@@ -17,6 +17,7 @@ import {
 import { isStart, isStartKept, startCursor } from '../domain/event-start.ts'
 import type { EventQuery } from '../domain/store.ts'
 import { pagedQuery, pageUri } from '../http/paging.ts'
+import { parseWait } from '../http/preferences.ts'
 import { Problem } from '../http/problem.ts'
 import { type EventsPage, eventsRepresentations } from '../representations/events.ts'
 import { uris } from '../representations/links.ts'
@@ -85,7 +86,7 @@ const events: RoutePlugin = async (app, { config }) => {
     // Other conditions need to know the tag of the page, also of a final one.
     if (tags === undefined || tags.trim() === '*' || operation.ifMatch !== undefined) return false
     const [first] = await unlessExpired(request, audience, filters, () => headsAfter(request, after, { audience, limit: 1 }))
-    if (!first && request.preferredWait() !== undefined) return false
+    if (!first && parseWait(operation.prefer) !== undefined) return false
     const newest = first && ((await request.read((store) => store.lastEvent(audience))) ?? first)
     return reply.revalidate(
       validatorsOf(request, audience, { first: first?.id, last: newest?.id ?? cursorOfEmptyPage(after), isFinal: false })
@@ -112,7 +113,7 @@ const events: RoutePlugin = async (app, { config }) => {
     after: string | undefined,
     query: EventQuery
   ): Promise<readonly EventHead[]> {
-    const wait = request.preferredWait()
+    const wait = parseWait(request.operation.prefer)
     const watch = wait === undefined ? undefined : await reply.watchEvents(query.audience)
     const found = await headsAfter(request, after, query)
     if (!watch || wait === undefined) return found

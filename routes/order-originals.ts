@@ -4,7 +4,7 @@ import { hasOrderState, writeOrderState } from '../dialects/answers.ts'
 import type { AnswerBasis } from '../dialects/buyer-document.ts'
 import { textOf } from '../domain/deferred.ts'
 import type { Order, OrderDocument, OrderHead } from '../domain/order.ts'
-import { ublMediaTypes } from '../http/media-types.ts'
+import { xmlMediaTypes } from '../http/media-types.ts'
 import { Problem } from '../http/problem.ts'
 import { costOfBody } from '../http/request-cost.ts'
 import { versionText } from '../representations/representation.ts'
@@ -88,7 +88,7 @@ const getDocument = {
   answers: { 200: 'The document.' },
   problems: ['order-not-found'],
   tagged: true,
-  sends: ['application/xml', 'text/xml', ...ublMediaTypes]
+  sends: xmlMediaTypes
 } as const
 const getResponse = {
   id: 'getOrderResponse',
@@ -97,7 +97,7 @@ const getResponse = {
   answers: { 200: 'The answer.' },
   problems: ['order-not-found'],
   tagged: true,
-  sends: ['application/xml', 'text/xml', ...ublMediaTypes]
+  sends: xmlMediaTypes
 } as const
 
 export default fp(orderOriginals, {

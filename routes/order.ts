@@ -4,6 +4,8 @@ import { jsonOf, textOf } from '../domain/deferred.ts'
 import { isOpen, type Order, type PurchaseOrder } from '../domain/order.ts'
 import { emptyInventory, matchesOrder } from '../domain/placing.ts'
 import { productIdPattern } from '../domain/product.ts'
+import type { Placing } from '../domain/store.ts'
+import { parseHandling } from '../http/preferences.ts'
 import type { QuerySchema } from '../http/query-schema.ts'
 import { senderName } from '../http/sender-name.ts'
 import { uris } from '../representations/links.ts'
@@ -12,7 +14,7 @@ import { maxFormLines } from '../representations/views/order-form-lines.ts'
 import { changedOrder, purchaseOrder } from '../schemas/purchase-order.ts'
 import { toPlaceOrChange, toSeeOrder } from './access.ts'
 import { makeBuyerOrders } from './buyer-orders.ts'
-import { dryRunQuery, isDryRun, makeDryRun, refuseStrayDryRun } from './dry-run.ts'
+import { dryRunQuery, isDryRun, refuseStrayDryRun } from './dry-run.ts'
 import { showShipments } from './latest-shipments.ts'
 import { orderForms } from './order-forms.ts'
 import { orderPath } from './parameters.ts'
@@ -26,7 +28,6 @@ const order: RoutePlugin = async (app, { config }) => {
   const uri = uris(config.BASE_URL.path)
   const forms = orderForms(app, config)
   const buyers = makeBuyerOrders(app, config, matches)
-  const dryRun = makeDryRun(app, found)
   const one = { represents: orderRepresentations, caching: 'private' } as const
 
   // Every form carries a new idempotency key, so a page is never cached.
@@ -48,7 +49,7 @@ const order: RoutePlugin = async (app, { config }) => {
       config: { ...one, access: toPlaceOrChange, form: forms.newOrder, buyers, describes: placesOrder }
     },
     async (request, reply) => {
-      const handling = request.preferredHandling()
+      const handling = parseHandling(request.operation.prefer)
       const placing = { ...placingOf(request, config), ...(handling === 'lenient' ? { handling } : {}) }
       if (isDryRun(request)) return dryRun(request, reply, placing)
       const { order, outcome, replayed } = await request.idempotently((idempotency) =>
@@ -103,6 +104,14 @@ const order: RoutePlugin = async (app, { config }) => {
       return reply.represent(await set('cancelled', expected))
     }
   )
+
+  /** Answers with the order as it would be, or with the existing order that the document repeats. */
+  async function dryRun(request: FastifyRequest, reply: FastifyReply, placing: Placing): Promise<FastifyReply> {
+    request.checkIdempotencyKey()
+    const { order, outcome } = await placeOrder(app.store, request, { ...placing, mode: 'dry-run' })
+    if (placing.handling) reply.applyPreference(`handling=${placing.handling}`)
+    return outcome === 'repeated' ? found(reply, order) : reply.sendChecked(order)
+  }
 
   /** Answers with an existing order. */
   function found(reply: FastifyReply, order: Order): FastifyReply {

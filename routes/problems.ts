@@ -2,16 +2,12 @@ import fp from 'fastify-plugin'
 import { Problem } from '../http/problem.ts'
 import type { ProblemCode } from '../http/problem-codes.ts'
 import { problemTypes } from '../http/problem-types.ts'
-import type { QuerySchema } from '../http/query-schema.ts'
 import { uris } from '../representations/links.ts'
 import { problemTypeRepresentations } from '../representations/problem.ts'
+import { pathParameters } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
 
-const problemPath: QuerySchema<{ readonly code: string }> = {
-  type: 'object',
-  required: ['code'],
-  properties: { code: { type: 'string', description: 'The last segment of a problem type.' } }
-}
+const problemPath = pathParameters({ code: { description: 'The last segment of a problem type.' } })
 
 function isProblemCode(code: string): code is ProblemCode {
   return Object.hasOwn(problemTypes, code)

@@ -7,7 +7,7 @@ import { senderName } from '../http/sender-name.ts'
 import { uris } from '../representations/links.ts'
 import { productRepresentations } from '../representations/product.ts'
 import { product } from '../schemas/product.ts'
-import { productPath } from './parameters.ts'
+import { productIdOf, productPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
 
 const productRoute: RoutePlugin = async (app, { config }) => {
@@ -21,7 +21,7 @@ const productRoute: RoutePlugin = async (app, { config }) => {
       config: {
         represents: productRepresentations,
         caching: 'catalogue',
-        version: (versions, params) => versions.product((params as { product_id: string }).product_id),
+        version: (versions, params) => versions.product(productIdOf({ params })),
         describes: getProduct
       }
     },

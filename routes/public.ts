@@ -1,14 +1,10 @@
 import fp from 'fastify-plugin'
 import { Problem } from '../http/problem.ts'
-import type { QuerySchema } from '../http/query-schema.ts'
 import { publicFiles } from '../representations/views/public-files.ts'
+import { pathParameters } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
 
-const filePath: QuerySchema<{ readonly file: string }> = {
-  type: 'object',
-  required: ['file'],
-  properties: { file: { type: 'string', description: 'A stylesheet, a script or an icon that the pages load.' } }
-}
+const filePath = pathParameters({ file: { description: 'A stylesheet, a script or an icon that the pages load.' } })
 
 /** A year, because RFC 9111 has no unlimited time. The URI that pages name changes with the bytes. */
 const immutable = 'public, max-age=31536000, immutable'

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import fp from 'fastify-plugin'
 import { Problem } from '../http/problem.ts'
-import type { QuerySchema } from '../http/query-schema.ts'
 import { publishedXsds } from '../representations/published-xsds.ts'
 import type { Xsd } from '../schemas/vocabulary.ts'
+import { pathParameters } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
 
 interface Published {
@@ -24,11 +24,7 @@ const published = new Map(
   })
 )
 
-const schemaPath: QuerySchema<{ readonly file: string }> = {
-  type: 'object',
-  required: ['file'],
-  properties: { file: { type: 'string', description: `One of ${[...published.keys()].join(', ')}.` } }
-}
+const schemaPath = pathParameters({ file: { description: `One of ${[...published.keys()].join(', ')}.` } })
 
 const describes = {
   id: 'getSchema',

@@ -7,7 +7,7 @@ import { refusalNotice } from '../representations/notice.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import { type ShownStock, stockRepresentations } from '../representations/stock.ts'
 import { stock } from '../schemas/stock.ts'
-import { productPath } from './parameters.ts'
+import { productIdOf, productPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
 
 const stockRoute: RoutePlugin = async (app) => {
@@ -47,7 +47,7 @@ const stockRoute: RoutePlugin = async (app) => {
   )
 
   async function refused(request: FastifyRequest, problem: ProblemDocument, { fields }: TypedForm): Promise<string | undefined> {
-    const current = await request.read((store) => store.stock((request.params as { product_id: string }).product_id))
+    const current = await request.read((store) => store.stock(productIdOf(request)))
     const { customer, ifMatch = '' } = request.operation
     const typed = problem.status === 412 ? undefined : fields.get('on-hand')
     // After a 401 the form keeps its version and its customer, so that the person can sign in in another tab and resubmit it.

@@ -6,7 +6,8 @@ import { uris } from '../representations/links.ts'
 import { type Notice, refusalNotice } from '../representations/notice.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import { type RefusedWebhook, type ShownWebhook, type WebhookList, webhooksRepresentations } from '../representations/webhook.ts'
-import { isHidden } from './access.ts'
+import { isHidden, type KeyHolder } from './access.ts'
+import { webhookIdOf } from './parameters.ts'
 
 /** The pages that show a refused form of a webhook again, with what was typed. */
 export const webhookPages: { readonly ofList: FormPages; readonly ofOne: FormPages; readonly ofSecret: FormPages } = {
@@ -15,20 +16,25 @@ export const webhookPages: { readonly ofList: FormPages; readonly ofOne: FormPag
   ofSecret: { refused: refusedSecret }
 }
 
+/** The key that may see a page beside the problem. Undefined if there is none. */
+function viewerOf({ caller }: FastifyRequest, problem: ProblemDocument): KeyHolder | undefined {
+  return caller.kind === 'key' && !isHidden(problem) ? caller : undefined
+}
+
 async function refusedNew(request: FastifyRequest, problem: ProblemDocument, form: TypedForm): Promise<string | undefined> {
-  const { caller } = request
-  if (isHidden(problem) || caller.kind !== 'key') return undefined
+  const viewer = viewerOf(request, problem)
+  if (!viewer) return undefined
   const { title, detail, errors: faults = [] } = problem
-  const webhooks = await request.read((store) => store.webhooks(caller.customer))
+  const webhooks = await request.read((store) => store.webhooks(viewer.customer))
   const list: WebhookList = { webhooks, formKey: randomUUID(), typed: typedIn(form), faults }
   return request.page(list, { of: webhooksRepresentations, notice: { kind: 'problem', title, detail } })
 }
 
 async function refusedChange(request: FastifyRequest, problem: ProblemDocument, form: TypedForm): Promise<string | undefined> {
-  const { caller } = request
-  if (isHidden(problem) || caller.kind !== 'key') return undefined
-  const { webhook_id: id } = request.params as { webhook_id: string }
-  const webhook = await request.read((store) => store.webhook(id, caller.customer))
+  const viewer = viewerOf(request, problem)
+  if (!viewer) return undefined
+  const id = webhookIdOf(request)
+  const webhook = await request.read((store) => store.webhook(id, viewer.customer))
   // After a 412 the form shows the webhook as it is now.
   const typed = request.operation.method === 'PUT' && problem.status !== 412 ? { typed: typedIn(form) } : {}
   const shown: ShownWebhook = { ...webhook, ...typed, faults: problem.errors ?? [] }
@@ -37,10 +43,10 @@ async function refusedChange(request: FastifyRequest, problem: ProblemDocument, 
 
 /** The form's tag is old after its first post, so a repeated post is refused. It cannot show the secret that the first one made. */
 async function refusedSecret(request: FastifyRequest, problem: ProblemDocument): Promise<string | undefined> {
-  const { caller } = request
-  if (isHidden(problem) || caller.kind !== 'key') return undefined
-  const { webhook_id: id } = request.params as { webhook_id: string }
-  const webhook: ShownWebhook = await request.read((store) => store.webhook(id, caller.customer))
+  const viewer = viewerOf(request, problem)
+  if (!viewer) return undefined
+  const id = webhookIdOf(request)
+  const webhook: ShownWebhook = await request.read((store) => store.webhook(id, viewer.customer))
   const notice: Notice = problem.status === 412 ? sentBefore : refusalNotice(problem, 'the webhook')
   // The form's tag is the webhook's, and this address is not.
   const formTag = request.formTag(webhook, uris(request.context().base).webhook(id))

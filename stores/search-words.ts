@@ -1,4 +1,4 @@
-import { gtinLengths, isGtin } from '../domain/product.ts'
+import { gtinLengths, isGtin, type Product } from '../domain/product.ts'
 
 /** The shortest search word that also finds longer words. Shorter prefixes match so many words that a search takes seconds. */
 const shortestPrefix = 3
@@ -13,6 +13,9 @@ const sizeSign = /(?<=\d)\s*[x×*]\s*(?=\d)/giu
  * of two numbers, as a phrase, has two. Of a longer word only its beginning is searched, so more is found.
  */
 const most = { parts: 8, numbersOfSize: 4, wordsWithSynonyms: 4 } as const
+
+/** The properties of a product that a search covers. */
+export type Searchable = Pick<Product, 'id' | 'gtin' | 'name' | 'description' | 'categories'>
 
 export interface SearchTerm {
   readonly word: string

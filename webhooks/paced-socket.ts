@@ -1,6 +1,5 @@
 import { connect, type Socket, type TcpNetConnectOpts } from 'node:net'
 import { Duplex } from 'node:stream'
-import { AnswerError } from './answer-error.ts'
 
 /** The most bytes that are read at once. Node itself reads 64 KiB, and reads a connection 32 times before it serves others. */
 const readSize = 4 * 1024
@@ -12,6 +11,11 @@ const pause = 10
 
 /** The most bytes that are read for an answer, with its header, its framing, and what TLS adds. */
 export const longestAnswer = 64 * 1024
+
+/** An answer that the shop does not take. The owner of the webhook reads the message. */
+export class AnswerError extends Error {
+  override readonly name = 'AnswerError'
+}
 
 /**
  * A connection that limits how much of it is read and how often, whatever the other end sends. It is below TLS, because Node.js

@@ -9,8 +9,8 @@ export type Spell = (name: string) => string
 
 export const asTag: Spell = (name) => `<${shorten(name)}>`
 
-function list(names: readonly string[], word: string, spell: Spell): string {
-  return names.map(spell).join(` ${word} `)
+function anyOf(names: readonly string[], spell: Spell): string {
+  return names.map(spell).join(' or ')
 }
 
 function rule(type: SimpleType | undefined): string {
@@ -33,16 +33,16 @@ export function explainUnknown(tag: Tag, parent: Tag, parentType: ElementType, s
   if (parentType.text) return `${spell(parent.name)} holds text only; there is an element in it.`
   const names = parentType.children.map(({ name }) => name)
   if (names.length === 0) return `${spell(parent.name)} has attributes only: ${spell(tag.name)} is not allowed in it.`
-  return `There is no ${spell(tag.name)} in ${spell(parent.name)}; it can hold ${list(names, 'or', spell)}.`
+  return `There is no ${spell(tag.name)} in ${spell(parent.name)}; it can hold ${anyOf(names, spell)}.`
 }
 
-export function explainRoot(name: string, roots: readonly string[], spell: Spell = asTag, inNamespace = false): string {
-  return `The root element must be ${list(roots, 'or', spell)}, without a namespace; this one is ${spell(name)}${inNamespace ? ' in a namespace' : ''}.`
+export function explainRoot(name: string, roots: readonly string[], spell: Spell, inNamespace = false): string {
+  return `The root element must be ${anyOf(roots, spell)}, without a namespace; this one is ${spell(name)}${inNamespace ? ' in a namespace' : ''}.`
 }
 
 /** @param names the elements of which one is missing */
 export function explainMissing(tag: Tag, names: readonly string[], spell: Spell): string {
-  return `${spell(tag.name)} is not complete: it needs ${list(names, 'or', spell)}.`
+  return `${spell(tag.name)} is not complete: it needs ${anyOf(names, spell)}.`
 }
 
 /** The error for an element at a wrong position in a sequence. */
@@ -57,7 +57,7 @@ export function explainPosition(tag: Tag, sequence: Sequence, type: ElementType,
   const later = sequence.overtook(tag.name)
   if (later !== undefined) return `${here} is in the wrong place: it must come before ${spell(later)}.`
   const names = sequence.expected()
-  return `${here} is not allowed here.${names.length > 0 ? ` Expected here: ${list(names, 'or', spell)}.` : ' No more elements are allowed here.'}`
+  return `${here} is not allowed here.${names.length > 0 ? ` Expected here: ${anyOf(names, spell)}.` : ' No more elements are allowed here.'}`
 }
 
 export function explainNamespace(name: string, spell: Spell): string {

@@ -1,4 +1,5 @@
 import type { Store } from '../../domain/store.ts'
+import { requiredRow } from '../required-row.ts'
 import { keyColumns, newKeyId } from '../rows.ts'
 import type { Database } from './database.ts'
 import { type KeyRow, now, toKey } from './rows.ts'
@@ -13,8 +14,7 @@ export function makeKeys(database: Database): Pick<Store, KeyVerb> {
           RETURNING ${keyColumns}`,
         [newKeyId(), customer, scopes, hash, expiresAt ?? null]
       )
-      if (!row) throw new Error('the new key was not returned')
-      return toKey(row)
+      return toKey(requiredRow(row))
     },
     async keys() {
       return (await database.query<KeyRow>(`SELECT ${keyColumns} FROM api_key ORDER BY created_at, id`)).map(toKey)

@@ -5,6 +5,7 @@ import type { Placed, Shipped } from '../../domain/store.ts'
 import { attempt, type Settled } from '../batcher.ts'
 import { mostNamed } from '../commands.ts'
 import type { Postponed } from '../outcomes.ts'
+import { requiredRow } from '../required-row.ts'
 import { batchWeight, storedSize } from '../sizes.ts'
 import type { Database, Queries } from './database.ts'
 import { EventLog } from './event-log.ts'
@@ -119,6 +120,5 @@ function divide(
 
 async function clock({ query }: Queries): Promise<number> {
   const [row] = await query<{ now: number }>(`SELECT ${now} AS now`)
-  if (!row) throw new Error('the database did not return its time')
-  return row.now
+  return requiredRow(row).now
 }

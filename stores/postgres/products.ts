@@ -4,6 +4,7 @@ import { mostWeight, rowShare } from '../../domain/product-list.ts'
 import { type CatalogueChange, importOutcome, type ProductWrite } from '../../domain/product-writes.ts'
 import type { Revision, StockedProduct, Store, WriteOptions } from '../../domain/store.ts'
 import { Batcher, resultOf } from '../batcher.ts'
+import { requiredRow } from '../required-row.ts'
 import { type OptionRow, optionColumns, optionOf, productColumns } from '../rows.ts'
 import { draftSize } from '../sizes.ts'
 import type { Database } from './database.ts'
@@ -88,8 +89,7 @@ export function makeProducts(database: Database, currency: string): Pick<Store, 
         'SELECT revision, modified_at AS "modifiedAt" FROM catalogue',
         []
       )
-      if (!row) throw new Error('the catalogue has no revision row')
-      return row
+      return requiredRow(row)
     },
     createProduct: async (id, draft, options) => (await submit({ verb: 'create', id, draft }, options)).product,
     async putProduct(id, draft, expected, options) {

@@ -11,6 +11,7 @@ import { decideStock, type Inventory, type LockedItem, type StockItem } from '..
 import type { Decimal } from '../../domain/money.ts'
 import type { ProductReference } from '../../domain/order.ts'
 import { gtin14, withGtin } from '../../domain/product.ts'
+import { requiredRow } from '../required-row.ts'
 import { type CommonStockItemRow, quantityRuleOf, stockItemColumns } from '../rows.ts'
 import type { Queries } from './database.ts'
 import type { EventLog } from './event-log.ts'
@@ -29,8 +30,7 @@ export async function revise({ query }: Queries): Promise<number> {
   const [row] = await query<{ modified_at: number }>(
     `UPDATE catalogue SET revision = revision + 1, modified_at = greatest(modified_at, ${now}) RETURNING modified_at`
   )
-  if (!row) throw new Error('the catalogue has no revision row')
-  return row.modified_at
+  return requiredRow(row).modified_at
 }
 
 /**

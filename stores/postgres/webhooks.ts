@@ -12,6 +12,7 @@ import {
 import { isEventId } from '../event-ids.ts'
 import { type HeadRow, headColumns } from '../event-rows.ts'
 import { position, toPage } from '../paging.ts'
+import { requiredRow } from '../required-row.ts'
 import {
   type DeliveryRow,
   deliveryColumns,
@@ -54,8 +55,7 @@ async function lockNumber({ query }: Queries): Promise<void> {
 
 async function count<Counts extends object>({ query }: Queries, sql: string, value: string): Promise<Counts> {
   const [counts] = await query<Counts>(sql, [value])
-  if (!counts) throw new Error('the webhooks were not counted')
-  return counts
+  return requiredRow(counts)
 }
 
 export function makeWebhooks(database: Database): WebhookStore {

@@ -5,8 +5,7 @@
  */
 
 import { createHash } from 'node:crypto'
-import type { Product } from '../../domain/product.ts'
-import { findsLonger, longestWord, type SearchTerm, searchTerms } from '../search-words.ts'
+import { findsLonger, longestWord, type Searchable, type SearchTerm, searchTerms } from '../search-words.ts'
 
 /** PostgreSQL stores no position above this (https://www.postgresql.org/docs/current/textsearch-limitations.html). */
 const maxPositions = 16_383
@@ -37,9 +36,6 @@ function lexemes(token: string): string[] {
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32)
 }
-
-/** The properties of a product that a search covers. */
-type Searchable = Pick<Product, 'id' | 'gtin' | 'name' | 'description' | 'categories'>
 
 /** The text of a product's `tsvector`. */
 export function wordsOf({ id, gtin, name, description, categories }: Searchable): string {

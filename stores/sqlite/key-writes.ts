@@ -1,3 +1,4 @@
+import { requiredRow } from '../required-row.ts'
 import { keyColumns, newKeyId } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import { type KeyRow, toKey } from './rows.ts'
@@ -13,8 +14,7 @@ export function makeKeyWrites(db: Connection): Writes<'createKey' | 'revokeKey' 
   return {
     createKey({ customer, scopes, hash, expiresAt }) {
       const row = insert.get(newKeyId(), customer, JSON.stringify(scopes), hash, Date.now(), expiresAt ?? null)
-      if (!row) throw new Error('the new key was not returned')
-      return toKey(row)
+      return toKey(requiredRow(row))
     },
     revokeKey(id) {
       return revoke.run(Date.now(), id).changes === 1

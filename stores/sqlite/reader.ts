@@ -1,6 +1,7 @@
 import { orderNotFound } from '../../domain/errors.ts'
 import { gtinsAmong, type ProductName, requireActive } from '../../domain/product.ts'
 import type { Revision } from '../../domain/store.ts'
+import { requiredRow } from '../required-row.ts'
 import {
   inactiveStatuses,
   keyColumns,
@@ -112,9 +113,7 @@ export function makeReader(db: Connection, currency: string): Reader {
       return mainCategories.all(limit)
     },
     revision() {
-      const row = revision.get()
-      if (!row) throw new Error('the catalogue has no revision row')
-      return row
+      return requiredRow(revision.get())
     },
     stock(productId) {
       return toStock(productId, requireActive(productId, stock.get(productId)))

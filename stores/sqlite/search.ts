@@ -1,11 +1,9 @@
 /** Full-text search with SQLite's FTS5 (https://sqlite.org/fts5.html): the index and the search expressions. */
 
 import { createHash } from 'node:crypto'
-import { hasSearchWord, type Product } from '../../domain/product.ts'
-import { findsLonger, searchTerms } from '../search-words.ts'
+import { hasSearchWord } from '../../domain/product.ts'
+import { findsLonger, type Searchable, searchTerms } from '../search-words.ts'
 import type { Connection } from './connection.ts'
-
-type Searchable = Pick<Product, 'id' | 'name' | 'description' | 'categories' | 'gtin'>
 
 /**
  * The expression that finds all words of a text, within a category if one is given; undefined if the text has no word.

@@ -10,6 +10,7 @@ import {
   type WebhookChangeShop,
   type WebhookShop
 } from '../../domain/webhook-writes.ts'
+import { requiredRow } from '../required-row.ts'
 import {
   type BacklogRow,
   backlogOf,
@@ -97,11 +98,6 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
     'DELETE FROM delivery WHERE webhook = @seq AND number <= (SELECT delivery_count FROM webhook WHERE seq = @seq) - @most'
   )
 
-  function counted<Counts>(counts: Counts | undefined): Counts {
-    if (!counts) throw new Error('the webhooks were not counted')
-    return counts
-  }
-
   function find(id: string, customer: string): StoredWebhook {
     const row = findRow.get(id)
     if (row?.customer !== customer) throw webhookNotFound()
@@ -124,12 +120,12 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
     createWebhook(webhook, secret, id = randomUUID()) {
       const made = findRow.get(id)
       if (made?.customer === webhook.owner.customer) return { ...webhookOf(made), isRepeated: true }
-      const counts = counted(shop.get({ customer: webhook.owner.customer, now: Date.now() }))
+      const counts = requiredRow(shop.get({ customer: webhook.owner.customer, now: Date.now() }))
       return write(insert, decideNewWebhook(id, webhook, secret, counts))
     },
     changeWebhook(id, webhook, expected) {
       const before = find(id, webhook.owner.customer)
-      return write(update, decideWebhookChange(before, webhook, expected, counted(changeShop.get({ id, now: Date.now() }))))
+      return write(update, decideWebhookChange(before, webhook, expected, requiredRow(changeShop.get({ id, now: Date.now() }))))
     },
     addWebhookSecret: (id, customer, secret, expected) => write(update, decideNewSecret(find(id, customer), secret, expected, Date.now())),
     deleteWebhook(id, customer, expected) {
