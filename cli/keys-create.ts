@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { day } from '../config.ts'
+import { existsInCalendar } from '../domain/calendar.ts'
 import { type Scope, scopes } from '../domain/caller.ts'
 import type { Store } from '../domain/store.ts'
 import { hashKey } from '../http/credentials.ts'
+import { keyPrefix } from '../http/masked-names.ts'
 import { diskReason } from '../stores/disk.ts'
 import { type Command, Failure, readArguments, UsageError, withStore } from './command.ts'
 
@@ -32,7 +34,7 @@ export const keysCreate: Command = {
     const customer = readName(values.name)
     const granted = readScopes(values.scopes)
     const expiresAt = values.expires === undefined ? undefined : readExpiry(values.expires, Date.now())
-    const key = `tp_${randomBytes(keyBytes).toString('base64url')}`
+    const key = `${keyPrefix}${randomBytes(keyBytes).toString('base64url')}`
     await withStore(async (store) => {
       const { id } = await store.createKey({
         customer,
@@ -94,10 +96,4 @@ function expiry(text: string, now: number): number {
   if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return existsInCalendar(text) ? Date.parse(text) + day : Number.NaN
   const time = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.exec(text)
   return time && existsInCalendar(time[1] ?? '') ? Date.parse(text) : Number.NaN
-}
-
-/** Whether the day exists: Date turns 30 February into a day of March. */
-function existsInCalendar(date: string): boolean {
-  const at = Date.parse(date)
-  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(date)
 }

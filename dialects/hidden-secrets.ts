@@ -1,4 +1,4 @@
-import { attribute, match } from '../xml/tag-syntax.ts'
+import { attribute, closings, match } from '../xml/tag-syntax.ts'
 import { escapedSecrets, lessThan } from './escaped-secrets.ts'
 import { maskRanges, type Occurrence } from './occurrences.ts'
 import { cardName, cxmlSecretNames, ublSecretNames } from './secret-names.ts'
@@ -10,9 +10,6 @@ const anyName = new RegExp(`(?:<|${lessThan})(?:[\\w.-]+:)?(?:${names}|${cardNam
 
 const tag = `</?(?<name>(?:[\\w.-]+:)?(?:${names}|(?<card>${cardName})))(?![\\w.-])(?:"[^"<]*"|'[^'<]*'|[^<>"'])*>`
 const token = new RegExp(`<!--|<!\\[CDATA\\[|<\\?|-->|\\]\\]>|\\?>|${tag}`, 'gi')
-
-/** The ends of comments, CDATA sections and processing instructions, in which markup does not count. */
-const closings: Readonly<Record<string, string>> = { '<!--': '-->', '<![CDATA[': ']]>', '<?': '?>' }
 
 /** A secret whose end has not been found yet. */
 interface OpenSecret {

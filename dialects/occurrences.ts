@@ -12,6 +12,12 @@ export interface Needle {
   find(text: string): readonly Occurrence[]
 }
 
+/** The most values that are searched for. It is far above the needs of any order, which has one or two, and bounds the time of the search. */
+export const maxSecretValues = 8
+
+/** A shorter value would be found in ids, quantities and dates that only look like it. */
+export const minLengthInValues = 8
+
 /** Card numbers have 12 to 19 digits. The upper bound keeps the regular expression small. */
 const cardNumber = /^\d{8,32}$/
 

@@ -1,11 +1,11 @@
 /** Sentences about an order, for answers whose vocabulary has no elements for it: how the order ended, and the seller's notes. */
 
-import { textOf } from '../domain/deferred.ts'
+import { isDeferred } from '../domain/deferred.ts'
 import { isActive, mostSummarised, type Order, type OrderItem, type SellerDetails } from '../domain/order.ts'
 
 /** Whether all of an order can be read here. A large order is parsed only in the document process, not in the serving thread. */
 export function isReadable(order: Order): boolean {
-  return textOf(order) === undefined
+  return !isDeferred(order)
 }
 
 /**

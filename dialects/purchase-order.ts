@@ -1,4 +1,5 @@
 import type { DocumentPlace } from '../domain/buyer-changes.ts'
+import { existsInCalendar } from '../domain/calendar.ts'
 import { mostFaults } from '../domain/errors.ts'
 import type { FaultCode } from '../domain/fault-codes.ts'
 import { compare, type Decimal, zero } from '../domain/money.ts'
@@ -128,7 +129,7 @@ class Builder {
   /** The date part of a date or of a date and time. */
   #date(name: string, value: Sourced | undefined): Element | undefined {
     const date = /^\d{4}-\d{2}-\d{2}/.exec(value?.text ?? '')?.[0]
-    if (!value || date === undefined || !isDate(date)) return undefined
+    if (!value || date === undefined || !existsInCalendar(date)) return undefined
     return this.#leaf(name, { ...value, text: date })
   }
 
@@ -273,9 +274,4 @@ class Builder {
 function gtinIn(text: string): string | undefined {
   const digits = text.replace(/[\s-]/g, '')
   return [digits, gtin14(digits)].find(isGtin)
-}
-
-function isDate(text: string): boolean {
-  const date = new Date(`${text}T00:00:00Z`)
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text)
 }

@@ -1,6 +1,6 @@
 /** Reads documents in the vocabularies of buyers' systems as purchase orders of the shop's own. */
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { AnswerBasis, BuyerDocument, BuyerFault, BuyerRequest, LineChangeDraft, OrderDraft } from '../dialects/buyer-document.ts'
 import { blankDoctype, firstTagName, startsAsCxml } from '../dialects/cxml/doctype.ts'
 import { isCxml, readCxml } from '../dialects/cxml/read.ts'
@@ -57,7 +57,7 @@ export function readBuyerDocument(
   const parsed = parse(bytes, job.limits, job.isAscii)
   if (!parsed) return undefined
   const { document, built } = parsed
-  const digest = createHash('sha256').update(bytes).digest('hex')
+  const digest = hash('sha256', bytes)
   const own = [...document.faults, ...(built?.faults ?? [])].slice(0, mostFaults)
   const buyer = { ...submissionOf(parsed), ...(own.length > 0 ? { objections: objectionsOf(own) } : {}) }
   if (!built) return { text: JSON.stringify({ ...noOrder, hasDocument: true }), digest, buyer }

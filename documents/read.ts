@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { bufferOf } from '../domain/deferred.ts'
 import { mostFaults } from '../domain/errors.ts'
 import { Problem } from '../http/problem.ts'
@@ -152,7 +152,7 @@ export function readDocument(job: ReadJob, gate: XmlGate, passed: GuardedDocumen
   const known = schema.known
     ? { known: Object.fromEntries(schema.known.map((name) => [name, (value as Record<string, unknown>)[name]])) }
     : {}
-  return { text: JSON.stringify(value), ...known, digest: createHash('sha256').update(bytes).digest('hex') }
+  return { text: JSON.stringify(value), ...known, digest: hash('sha256', bytes) }
 }
 
 /** Finds places of a document that was accepted before, in the notation of its sender. */

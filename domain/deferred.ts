@@ -119,6 +119,11 @@ export function fromJson<T extends object>(json: JsonText, known: Known<T> = {})
   return isLarge(json) ? defer<T>(json, known) : parseText(json)
 }
 
+/** Whether a value is deferred, so that the serving thread must not parse it. */
+export function isDeferred(value: unknown): boolean {
+  return textOf(value) !== undefined
+}
+
 /** The JSON text of a deferred value; undefined for any other. */
 export function textOf(value: unknown): JsonText | undefined {
   return typeof value === 'object' && value !== null ? texts.get(value) : undefined

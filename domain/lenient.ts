@@ -136,15 +136,17 @@ function cutReason(quantity: Decimal, ordered: Decimal, left: Decimal, { backord
   return `Only ${plain(quantity)} of the ${plain(ordered)} ordered are available${isInSteps ? `: ${plain(left)} on hand, sold in multiples of ${plain(rule.step)}` : ''}.`
 }
 
+const noMore = 'No more of it can be ordered now.'
+
 /** The reason of a line that gets nothing where other lines of its product get something. */
 function noneReason(left: Decimal, { backorder, rule }: RemainingStock): string {
-  if (backorder) return 'No more of it can be ordered now.'
+  if (backorder) return noMore
   if (compare(left, zero) > 0) return `Only ${plain(left)} of it is left, and it is sold in multiples of ${plain(rule.step)}.`
   return 'Nothing of it is left for this line.'
 }
 
 function tooLittleReason(onHand: Decimal, { backorder, rule }: RemainingStock): string {
-  if (backorder) return 'No more of it can be ordered now.'
+  if (backorder) return noMore
   if (compare(onHand, zero) === 0) return 'None of it is on hand.'
   return `Only ${plain(onHand)} of it is on hand, and the least that can be ordered is ${plain(leastQuantity(rule))}.`
 }

@@ -89,6 +89,10 @@ export function isGtin(text: string): boolean {
   return (10 - (sum % 10)) % 10 === digits[0]
 }
 
+export function wrongCheckDigit(gtin: string): string {
+  return `The check digit of the GTIN ${gtin} is wrong.`
+}
+
 /** A GTIN in 14 digits, with zeros in front: GTINs of all lengths are one range of numbers (GS1 General Specifications, "GTIN-14 format"). */
 export function gtin14(gtin: string): string {
   return gtin.padStart(14, '0')
@@ -128,5 +132,10 @@ export function requireSameId(id: string, named: string | undefined): void {
 
 /** Whether a text has a word that a search of products can look for. */
 export function hasSearchWord(text: string): boolean {
-  return /[\p{L}\p{N}\p{Co}]/u.test(text)
+  return searchWords(text).length > 0
+}
+
+/** The words of a text that a search of products can look for. */
+export function searchWords(text: string): readonly string[] {
+  return text.match(/[\p{L}\p{N}\p{Co}]+/gu) ?? []
 }

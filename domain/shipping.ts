@@ -1,6 +1,6 @@
 /** Decides what is shipped of an order. A store calls these functions on rows that it has locked. */
 
-import { textOf } from './deferred.ts'
+import { isDeferred } from './deferred.ts'
 import { DomainError, type Fault } from './errors.ts'
 import { type NewEvent, orderEvents } from './event.ts'
 import { makeLineTotals, totalOf } from './line-totals.ts'
@@ -73,7 +73,7 @@ export function shipmentNumber(text: string): number | undefined {
 /** Refuses a shipment without lines, which would otherwise ship all that is left. @throws DomainError `invalid-shipment` */
 export function requireLines(draft: ShipmentDraft): void {
   // A large document has lines, and is not parsed to find that out.
-  if (textOf(draft) !== undefined || draft.items) return
+  if (isDeferred(draft) || draft.items) return
   throw new DomainError('invalid-shipment', 'Enter a quantity for at least one line. Nothing was stored.')
 }
 

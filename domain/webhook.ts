@@ -130,8 +130,8 @@ export interface WebhookBacklog {
   readonly dueSince?: number
 }
 
-/** How long the previous secret stays valid beside the newest one, in milliseconds. */
-const secretOverlap = 24 * 3_600_000
+/** The hours for which the previous secret stays valid beside the newest one. */
+export const overlapHours = 24
 
 /** The most webhooks of one customer, and of all customers. Each can have one connection open. */
 export const mostWebhooks = { ofCustomer: 20, inAll: 1_000 } as const
@@ -142,7 +142,7 @@ export const mostDeliveries = 100
 /** The secrets after a new one is added. The one before stays valid for a while, and earlier ones end. */
 export function rotated(secrets: readonly WebhookSecret[], secret: string, now: number): readonly WebhookSecret[] {
   const [newest] = secrets
-  return newest ? [{ secret }, { secret: newest.secret, expiresAt: now + secretOverlap }] : [{ secret }]
+  return newest ? [{ secret }, { secret: newest.secret, expiresAt: now + overlapHours * 3_600_000 }] : [{ secret }]
 }
 
 export function validSecrets(secrets: readonly WebhookSecret[], now: number): readonly string[] {

@@ -8,7 +8,8 @@ export interface MediaRange {
   readonly q: number
 }
 
-const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+/** A token (RFC 9110 section 5.6.2), as part of a regular expression. */
+export const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 const parameter = new RegExp(`^(${token})=(?:(${token})|"((?:[^"\\\\]|\\\\.)*)")$`)
 const mediaRange = new RegExp(`^(${token})/(${token})$`)
 /** A weight of RFC 9110 section 12.4.2, or one such as `.2`, as Java's HttpURLConnection wrote it before JDK 20. */

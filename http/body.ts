@@ -1,8 +1,15 @@
 import type { IncomingMessage } from 'node:http'
 
-/** Whether a request has a body that is not empty, as its head says (RFC 9112 section 6.3). */
-export function hasBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > 0
+type Request = Pick<IncomingMessage, 'headers'>
+
+/** The bytes of a request's body, as its head says (RFC 9112 section 6.3). Undefined for a chunked body, whose head does not say it. */
+export function bodyLength({ headers }: Request): number | undefined {
+  return headers['transfer-encoding'] === undefined ? Number(headers['content-length']) || 0 : undefined
+}
+
+/** Whether a request has a body that is not empty. A chunked body counts as one. */
+export function hasBody(request: Request): boolean {
+  return bodyLength(request) !== 0
 }
 
 /** Longer bodies are sent as bytes and not as strings, because plugins/sending counts the unsent bytes of slow readers. */

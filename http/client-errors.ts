@@ -5,6 +5,7 @@ import type { Config } from '../config.ts'
 import { guest } from '../domain/caller.ts'
 import { networkOf } from '../fairness/networks.ts'
 import { uris } from '../representations/links.ts'
+import { token } from './accept.ts'
 import { bytesReadFrom, connectionOf, stopReading } from './connection.ts'
 import { notationOf } from './notation.ts'
 import { pageHeaders } from './page-headers.ts'
@@ -37,7 +38,7 @@ export function parserRefusal(request: IncomingMessage): ParserRefusal | undefin
 const closeDelay = 2_000
 
 /** A syntactically valid request line, which may have a method or version that Node's parser does not know. */
-const requestLine = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+ \S+ HTTP\/\d\.\d\r\n/
+const requestLine = new RegExp(`^${token} \\S+ HTTP/\\d\\.\\d\\r\\n`)
 
 function isFirstPacket(socket: Socket, packet: string): boolean {
   const connection = connectionOf(socket)

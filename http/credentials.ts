@@ -1,9 +1,14 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { keyNeededDetail } from '../representations/problem.ts'
 import { Problem } from './problem.ts'
 
+const bearer = 'Bearer realm="tradepost"'
+
 /** The header that every 401 must have (RFC 9110 section 15.5.2). */
-const challenge = { 'www-authenticate': 'Bearer realm="tradepost", Basic realm="tradepost", charset="UTF-8"' }
+const challenge = { 'www-authenticate': `${bearer}, Basic realm="tradepost", charset="UTF-8"` }
+
+/** The page links to the sign-in page. With Basic in the challenge, a browser would ask for a password instead. */
+export const pageChallenge = { 'www-authenticate': bearer }
 
 export function unauthenticated(detail: string): Problem {
   return new Problem('unauthenticated', detail, { headers: challenge })
@@ -25,5 +30,5 @@ export function shownKey(authorization: string | undefined): string | undefined 
 
 /** The SHA-256 under which a key is stored. Comparing digests instead of keys avoids timing attacks (CWE-208). */
 export function hashKey(key: string): string {
-  return createHash('sha256').update(key).digest('hex')
+  return hash('sha256', key)
 }

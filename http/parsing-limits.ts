@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import { bodyLength, hasBody } from './body.ts'
 import { type ParserError, parserOf } from './parser.ts'
 import { gatherSmallPieces } from './small-pieces.ts'
 
@@ -56,9 +57,8 @@ export function limitParsing(socket: Socket, { acceptsMore, cut, pausesAfter, re
       refuse(Object.assign(new Error('CONNECT is not implemented'), { code: connectCode }))
       return 2
     }
-    const isChunked = request.headers['transfer-encoding'] !== undefined
-    if (isChunked || request.headers['content-length'] !== undefined) gatherSmallPieces(request)
-    if (isChunked) limitChunks(request, refuse)
+    if (hasBody(request)) gatherSmallPieces(request)
+    if (bodyLength(request) === undefined) limitChunks(request, refuse)
     // After a request that offers a protocol, the parser stops by itself. If it were paused, it would never report the end of that request.
     const { upgrade: offersProtocol } = request as OfferingRequest
     const result = onIncoming(request, keepAlive)

@@ -1,5 +1,19 @@
 import type { FastifyRequest } from 'fastify'
 import { type LoggerOptions, stdSerializers } from 'pino'
+import { keyPrefix, ordersSorting, sessionCookie } from '../http/masked-names.ts'
+
+interface Secret {
+  readonly hint: string | RegExp
+  readonly pattern: RegExp
+  readonly replacement: string
+}
+
+/** A cursor of `/orders` begins like this. It is base64, and the name of the sorting has a length that is a multiple of 3. */
+const ordersCursor = Buffer.from(ordersSorting).toString('base64url')
+
+function beginningWith(beginning: string): Secret {
+  return { hint: beginning, pattern: new RegExp(`\\b${beginning}[A-Za-z0-9_-]+`, 'g'), replacement: `${beginning}…` }
+}
 
 /**
  * Credentials and order ids, which may appear anywhere in a log line: in a URL, an error's message or stack, a database
@@ -8,18 +22,17 @@ import { type LoggerOptions, stdSerializers } from 'pino'
  *
  * A line without the hint has no such secret. To search for hints takes a tenth of the time.
  */
-const secrets: readonly { readonly hint: string | RegExp; readonly pattern: RegExp; readonly replacement: string }[] = [
+const secrets: readonly Secret[] = [
   { hint: '/order/', pattern: /(\/order\/[^/?#"\\\s<>:]{8})[^/?#"\\\s<>]+/g, replacement: '$1…' },
   {
     hint: /-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i,
     pattern: /(?<!"reqId":"|\/product\/)\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi,
     replacement: '$1…'
   },
-  // A cursor of `/orders` has the id of an order. As base64 it begins like this, because `writeCursor` begins it with "orders".
-  { hint: 'b3JkZXJz', pattern: /\bb3JkZXJz[A-Za-z0-9_-]+/g, replacement: 'b3JkZXJz…' },
-  { hint: 'tp_', pattern: /\btp_[A-Za-z0-9_-]+/g, replacement: 'tp_…' },
+  beginningWith(ordersCursor),
+  beginningWith(keyPrefix),
   { hint: /B(?:earer|asic) /i, pattern: /\b(Bearer|Basic) +[A-Za-z0-9+/=._~-]+/gi, replacement: '$1 …' },
-  { hint: 'tradepost-session=', pattern: /\b(tradepost-session)=[^;"\\\s]+/g, replacement: '$1=…' }
+  { hint: `${sessionCookie}=`, pattern: new RegExp(`\\b(${sessionCookie})=[^;"\\\\\\s]+`, 'g'), replacement: '$1=…' }
 ]
 
 export function maskSecrets(line: string): string {

@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import { keyPrefix } from '../http/masked-names.ts'
 import type { ApiDescription, Operation, Parameter, PathItem, Reference } from '../representations/api-description.ts'
 import { uris } from '../representations/links.ts'
 import type { Pieces } from '../representations/pieces.ts'
@@ -29,7 +30,7 @@ const securitySchemes = {
   bearer: {
     type: 'http',
     scheme: 'bearer',
-    bearerFormat: 'tp_…',
+    bearerFormat: `${keyPrefix}…`,
     description: 'An API key of the shop. Its scopes: order, catalogue, fulfilment.'
   },
   basic: {

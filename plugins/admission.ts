@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { type Config, mostBodies } from '../config.ts'
@@ -6,6 +5,7 @@ import { type JsonText, mostInline, textOf } from '../domain/deferred.ts'
 import { LargeRead } from '../domain/errors.ts'
 import type { Order } from '../domain/order.ts'
 import { type Holder, Quota } from '../fairness/quota.ts'
+import { bodyLength } from '../http/body.ts'
 import { HeldUntilWritten } from '../http/held-until-written.ts'
 import { addCheck } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
@@ -100,11 +100,6 @@ function bytesOfText(text: JsonText, encoded: number): number {
 
 /** Characters of an order's JSON for what `StoredOrderHead` does not count. */
 const mostOfHead = 1024
-
-/** The bytes to reserve for a body. One without a Content-Length may become as large as the limit. */
-function bytesOf(headers: IncomingHttpHeaders, { BODY_LIMIT }: Config): number {
-  return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : BODY_LIMIT
-}
 
 /**
  * Limits the memory that the bodies of pending requests take, and so the queue of the document process. One sender can
@@ -224,7 +219,8 @@ export default fp(
     }
 
     addCheck(app, 'preParsing', (request, reply) => {
-      const bytes = bytesOf(request.headers, config)
+      // A chunked body may become as large as the limit.
+      const bytes = bodyLength(request) ?? config.BODY_LIMIT
       if (bytes === 0) return
       const holder = holderOf(request)
       const exceeded = bodies.acquire(holder, bytes)

@@ -4,6 +4,7 @@ import { KeyUses } from '../background/key-uses.ts'
 import { type Caller, guest, isValidKey } from '../domain/caller.ts'
 import { hashKey, shownKey, unauthenticated } from '../http/credentials.ts'
 import { addWait } from '../http/hooks.ts'
+import { keyPrefix } from '../http/masked-names.ts'
 import { notationOf } from '../http/notation.ts'
 import { Problem } from '../http/problem.ts'
 
@@ -71,7 +72,7 @@ export default fp(
     })
     app.decorateRequest('keyRefusal', undefined)
     app.decorateRequest('callerOfKey', async function (this: FastifyRequest, key: string) {
-      return key.startsWith('tp_') ? findCaller(this, hashKey(key)) : undefined
+      return key.startsWith(keyPrefix) ? findCaller(this, hashKey(key)) : undefined
     })
     addWait(app, 'onRequest', (request, reply, done) => {
       if (isAnonymous(request)) {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError } from '../domain/errors.ts'
@@ -63,7 +63,7 @@ export default fp(
       T
     >(this: FastifyRequest, id: string, write: (given: { idempotency: Idempotency }) => Promise<T>): Promise<T> {
       const fingerprint = this.submission?.digest ?? ''
-      const key = createHash('sha256').update(`${fingerprint} ${id}`).digest('hex')
+      const key = hash('sha256', `${fingerprint} ${id}`)
       return write({ idempotency: { scope: `document of ${scopeOf(this)}`, key, fingerprint } })
     })
   },

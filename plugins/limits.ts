@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { LoopDelay } from '../background/loop-delay.ts'
 import type { Config } from '../config.ts'
+import { bodyLength } from '../http/body.ts'
 import { connectionLimit, descriptorLimit } from '../http/descriptors.ts'
 import { addCheck } from '../http/hooks.ts'
 import { nothingStored } from '../http/methods.ts'
@@ -56,8 +57,8 @@ export default fp(
     })
 
     // This runs before the body is read, so a client that waits for 100 (Continue) never sends it.
-    addCheck(app, 'preParsing', ({ method, headers }) => {
-      if (Number(headers['content-length']) > config.BODY_LIMIT) throw bodyTooLarge(method, config.BODY_LIMIT)
+    addCheck(app, 'preParsing', (request) => {
+      if ((bodyLength(request) ?? 0) > config.BODY_LIMIT) throw bodyTooLarge(request.method, config.BODY_LIMIT)
     })
   },
   { name: 'limits', fastify: '5.x', dependencies: ['problems'] }

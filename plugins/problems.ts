@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
+import { pageChallenge } from '../http/credentials.ts'
 import { isForm } from '../http/form-post.ts'
 import { notationOf } from '../http/notation.ts'
 import { noResource, Problem, retryAfter } from '../http/problem.ts'
@@ -138,9 +139,6 @@ export default fp(
 function keepOpen(reply: FastifyReply): void {
   if (reply.hasHeader('connection') && !reply.raw.hasHeader('connection')) reply.removeHeader('connection')
 }
-
-/** The page links to the sign-in page. With Basic in the challenge, a browser would ask for a password instead. */
-const pageChallenge = { 'www-authenticate': 'Bearer realm="tradepost"' }
 
 function sendBuyerRefusal(reply: FastifyReply, { status, contentType, body }: BuyerRefusal): FastifyReply {
   return reply.code(status).headers({ vary: 'Accept', 'cache-control': 'no-store', 'content-type': contentType }).send(Buffer.from(body))

@@ -6,7 +6,7 @@ import type { Config } from '../config.ts'
 import { PacedQueue } from '../fairness/paced-queue.ts'
 import { RateTally } from '../fairness/rate-tally.ts'
 import { TokenBuckets } from '../fairness/token-buckets.ts'
-import { hasBody } from '../http/body.ts'
+import { bodyLength, hasBody } from '../http/body.ts'
 import { connectionOf } from '../http/connection.ts'
 import { hashKey, shownKey } from '../http/credentials.ts'
 import { addCheck, addWait } from '../http/hooks.ts'
@@ -99,10 +99,6 @@ function decorateUnlimited(app: FastifyInstance): void {
   app.decorateRequest('workRefusal', () => undefined)
 }
 
-function isChunked({ headers }: FastifyRequest): boolean {
-  return headers['transfer-encoding'] !== undefined
-}
-
 /** The caller for all keys of an address that were not valid before. */
 function newKeysOf(address: string): string {
   return `new keys of ${address}`
@@ -167,9 +163,6 @@ export default fp(
     limitNewConnections(app, config)
     app.connections.listener.rules.isUnanswered = (network) => isDelayed(addressName(network))
 
-    /** The Content-Length, at most BODY_LIMIT: a larger body is never read. */
-    const declaredLength = (request: FastifyRequest) =>
-      isChunked(request) ? 0 : Math.min(Number(request.headers['content-length'] ?? 0) || 0, config.BODY_LIMIT)
     const policy = `"default";q=${max};w=${minute / 1000};${costParameters}`
     const field = (current: number, resetsIn: number) => `"default";r=${Math.max(0, max - current)};t=${resetsIn}`
     const overRate = (milliseconds: number) => tooMany(`You have sent more than ${max} requests in a minute.`, milliseconds)
@@ -238,19 +231,20 @@ export default fp(
       request.charged = { caller, keyHash, current, cost: 1, orderCost: 0, resetsIn: Math.ceil(ttl / 1000) }
       if (hasBody(request)) counted.set(request.raw, current > max)
       if (current > max) return void refuse(caller, ttl, request, reply).catch(done)
-      request.charge(costOfBody(declaredLength(request)))
+      // A body above the limit is never read.
+      request.charge(costOfBody(Math.min(bodyLength(request) ?? 0, config.BODY_LIMIT)))
       done()
     })
 
     // The length of a chunked body is known only now.
     addCheck(app, 'preValidation', (request) => {
-      if (isChunked(request)) request.charge(costOfBody(bytesOfBody(request.body)))
+      if (bodyLength(request) === undefined) request.charge(costOfBody(bytesOfBody(request.body)))
     })
 
     addCheck(app, 'onSend', (request, reply) => {
       const { charged } = request
       if (!charged) return
-      if (reply.statusCode === 413 && isChunked(request)) request.charge(costOfBody(config.BODY_LIMIT))
+      if (reply.statusCode === 413 && bodyLength(request) === undefined) request.charge(costOfBody(config.BODY_LIMIT))
       const { keyHash, current, resetsIn } = charged
       reply.headers({ 'ratelimit-policy': policy, ratelimit: field(current, resetsIn) })
       if (keyHash === undefined) return

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { networkOf } from '../fairness/networks.ts'
-import { hasBody } from '../http/body.ts'
+import { bodyLength, hasBody } from '../http/body.ts'
 import { readSize } from '../http/connection-reader.ts'
 import { addCheck, addWait } from '../http/hooks.ts'
 import { requireClient } from '../http/require-client.ts'
@@ -87,11 +87,10 @@ export default fp(
     })
 
     addCheck(app, 'preParsing', (request) => {
-      const { headers, raw } = request
       // A body that fits into one read arrives in one chunk.
-      if (Number(headers['content-length'] ?? 0) <= readSize && headers['transfer-encoding'] === undefined) return
+      if ((bodyLength(request) ?? Number.POSITIVE_INFINITY) <= readSize) return
       // A `data` listener starts the flow. If it were added earlier, the body parser would miss the chunks that come before it listens.
-      raw.once('resume', () => app.paceReads(request))
+      request.raw.once('resume', () => app.paceReads(request))
     })
   },
   { name: 'scheduling', fastify: '5.x', dependencies: ['draining'] }

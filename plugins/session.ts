@@ -6,6 +6,7 @@ import type { Config } from '../config.ts'
 import { hashKey } from '../http/credentials.ts'
 import { isForm } from '../http/form-post.ts'
 import { addCheck } from '../http/hooks.ts'
+import { sessionCookie } from '../http/masked-names.ts'
 import { isRead } from '../http/methods.ts'
 import { cameFrom } from '../http/origin.ts'
 import { Problem } from '../http/problem.ts'
@@ -25,7 +26,6 @@ declare module 'fastify' {
 /** @fastify/cookie is not registered: every request would pass its hooks, and few have cookies. */
 const { parse, serialize } = cookies.fastifyCookie
 
-const cookieName = 'tradepost-session'
 /** A working day, in seconds. After it a person enters the key again. */
 const sessionSeconds = 12 * 60 * 60
 
@@ -61,7 +61,7 @@ export default fp(
       ({ path, httpOnly: true, sameSite: 'strict', secure: isPublishedSecurely || request.protocol === 'https' }) as const
     /** Replaces what the response set before, so that it has one Set-Cookie at most. */
     function setCookie(reply: FastifyReply, value: string, age: { readonly maxAge: number; readonly expires?: Date }): FastifyReply {
-      const field = serialize(cookieName, value, { ...attributes(reply.request), ...age })
+      const field = serialize(sessionCookie, value, { ...attributes(reply.request), ...age })
       return reply.removeHeader('set-cookie').header('set-cookie', field)
     }
 
@@ -82,7 +82,7 @@ export default fp(
         )
       }
       const { cookie } = request.headers
-      const sealed = cookie === undefined ? undefined : parse(cookie)[cookieName]
+      const sealed = cookie === undefined ? undefined : parse(cookie)[sessionCookie]
       if (sealed === undefined || !mayUseCookie(request)) return
       const [ends = '', hash] = open(sealed)?.split(' ') ?? []
       if (hash === undefined || Number(ends) * 1000 <= Date.now()) {

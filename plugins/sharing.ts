@@ -60,8 +60,11 @@ declare module 'fastify' {
  */
 const searchLimits = { running: { total: 4, perCaller: 2 }, waiting: { total: 64, perCaller: 8 } } as const
 
+/** The searches that a caller can have in progress, with those that wait. */
+export const mostSearches = searchLimits.running.perCaller + searchLimits.waiting.perCaller
+
 /** A slow client keeps a download open for long. */
-const downloadLimits = { total: 32, perNetwork: 8, perCaller: 4 } as const
+export const downloadLimits = { total: 32, perNetwork: 8, perCaller: 4 } as const
 
 /**
  * To write an order of 10,000 lines keeps the thread that writes busy for a tenth of a second, and another process with its answer. Four
@@ -141,7 +144,7 @@ export default fp(
         })
       } catch (error) {
         if (!(error instanceof QuotaExceeded)) throw error
-        throw refusal(error.limit, 'searches', searchLimits.running.perCaller + searchLimits.waiting.perCaller)
+        throw refusal(error.limit, 'searches', mostSearches)
       }
     })
 

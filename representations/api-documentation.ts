@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { ApiDescription } from './api-description.ts'
 import { type Documentation, docsGroupPage, docsPage, type GroupDocumentation } from './docs-page.ts'
 import { page, type Representations } from './representation.ts'
@@ -8,7 +8,7 @@ const digests = new WeakMap<ApiDescription, string>()
 
 /** The description changes only with the release and the settings, so a digest of it serves as its version. */
 function digestOf(description: ApiDescription): string {
-  const digest = digests.get(description) ?? createHash('sha256').update(JSON.stringify(description)).digest('hex').slice(0, 16)
+  const digest = digests.get(description) ?? hash('sha256', JSON.stringify(description)).slice(0, 16)
   digests.set(description, digest)
   return digest
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Caller } from '../domain/caller.ts'
 import type { ShipmentSummary } from '../domain/shipping.ts'
 import type { Element } from '../schemas/element.ts'
@@ -95,7 +95,7 @@ export function variantOf<T>(representations: Representations<T> | undefined, me
 
 /** The `page` validator of a page whose forms name the customer who is signed in. */
 export function pageOf(caller: Caller): { readonly page?: string } {
-  return caller.kind === 'key' ? { page: createHash('sha256').update(caller.customer).digest('hex').slice(0, 8) } : {}
+  return caller.kind === 'key' ? { page: hash('sha256', caller.customer).slice(0, 8) } : {}
 }
 
 export interface Represented<T> extends Omit<Representations<T>, 'variants'> {

@@ -1,5 +1,5 @@
 import { mayShip } from '../domain/caller.ts'
-import { textOf } from '../domain/deferred.ts'
+import { isDeferred } from '../domain/deferred.ts'
 import { compare, plain, zero } from '../domain/money.ts'
 import type { Order, OrderHead, OrderItem } from '../domain/order.ts'
 import { leftOf, type Shipment, type ShipmentItem, type ShipmentSummary } from '../domain/shipping.ts'
@@ -51,7 +51,7 @@ const quantityType = childType(childType(type, 'item'), 'quantity')
 
 /** Makes the form. A large order is not parsed, so its form has no lines and ships all that is left. */
 export function shipForm(order: Order, typed?: Values, faults: readonly LocatedFault[] = []): ShipForm {
-  const items = textOf(order) === undefined ? order.items.filter((item) => compare(leftOf(item), zero) > 0) : []
+  const items = isDeferred(order) ? [] : order.items.filter((item) => compare(leftOf(item), zero) > 0)
   const shown = items.length > mostLinesOfForm ? [] : items
   const nameOf = (line: number) => `item.${line}.quantity`
   const values = typed ?? new Map(shown.map((item) => [nameOf(item.line), plain(leftOf(item))]))

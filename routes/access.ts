@@ -6,6 +6,8 @@ import type { ProblemDocument } from '../representations/problem.ts'
 /** The seller sees every order and sets its status, but changes no customer's order. */
 export const toSeeOrder = { anyOf: ['order', 'fulfilment'], guests: true } as const
 export const toPlaceOrChange = { anyOf: ['order'], guests: true } as const
+export const toWriteCatalogue = { anyOf: ['catalogue'] } as const
+export const toFulfil = { anyOf: ['fulfilment'] } as const
 
 /** Events and webhooks are for every key: they tell what the key may see. */
 export const anyKey = { anyOf: ['order', 'catalogue', 'fulfilment'] } as const

@@ -19,7 +19,7 @@ import {
   unknownCopy,
   unknownOrder
 } from '../domain/buyer-changes.ts'
-import { fromJson, jsonOf, textOf } from '../domain/deferred.ts'
+import { fromJson, isDeferred, jsonOf } from '../domain/deferred.ts'
 import { DomainError, hasCode } from '../domain/errors.ts'
 import { type ChangedLines, changeLines, type LineChange } from '../domain/line-changes.ts'
 import { isActive, type Objections, type Order, type OrderDocument, type PurchaseOrder, type StoredOrderHead } from '../domain/order.ts'
@@ -209,7 +209,7 @@ export function makeBuyerOrders(
     document: PurchaseOrder,
     changes: readonly LineChange[]
   ): Promise<ChangedLines> {
-    if (textOf(before) === undefined && textOf(document) === undefined) return changeLines(before, document, changes)
+    if (!isDeferred(before) && !isDeferred(document)) return changeLines(before, document, changes)
     const beforeText = jsonOf(before)
     const change = () => app.documents.changeLines(request, beforeText, jsonOf(document), changes)
     const { text, ...more } = await request.withRoomFor(beforeText, change)

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import type { Product } from '../domain/product.ts'
 import { linkField } from '../http/link-field.ts'
+import { downloadLimits } from '../plugins/sharing.ts'
 import { type CatalogueRepresentation, catalogueRepresentations } from '../representations/catalogue.ts'
 import { uris } from '../representations/links.ts'
 import type { Context } from '../representations/representation.ts'
@@ -65,7 +66,7 @@ const getCatalogue = {
   summary: 'The whole catalogue as one document',
   notes:
     'Streamed. A product that exists during the whole download is in it exactly once. If it changes during the download, it is sent either as it was before or as it is after the change, so the entity tag is weak. ' +
-    'The document can be imported again. One caller can have 4 downloads under way.',
+    `The document can be imported again. One caller can have ${downloadLimits.perCaller} downloads under way.`,
   answers: { 200: 'Every product there is, by id.' }
 } as const
 

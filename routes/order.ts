@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { jsonOf, textOf } from '../domain/deferred.ts'
+import { isDeferred, jsonOf } from '../domain/deferred.ts'
 import { isOpen, type Order, type PurchaseOrder } from '../domain/order.ts'
 import { emptyInventory, matchesOrder } from '../domain/placing.ts'
 import { productIdPattern } from '../domain/product.ts'
@@ -121,7 +121,7 @@ const order: RoutePlugin = async (app, { config }) => {
 
   /** Whether the order already has the wanted content. The document process compares large orders. */
   async function matches(request: FastifyRequest, wanted: PurchaseOrder, current: Order): Promise<boolean> {
-    if (textOf(wanted) === undefined && textOf(current) === undefined) return matchesOrder(wanted, current, emptyInventory, config.CURRENCY)
+    if (!isDeferred(wanted) && !isDeferred(current)) return matchesOrder(wanted, current, emptyInventory, config.CURRENCY)
     const [wantedText, currentText] = [jsonOf(wanted), jsonOf(current)]
     return request.withRoomFor(currentText, () => app.documents.compare(request, wantedText, currentText, config.CURRENCY))
   }

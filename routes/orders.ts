@@ -7,6 +7,7 @@ import { orderList } from '../domain/order-list.ts'
 import type { Page, PageQuery } from '../domain/page.ts'
 import type { OrderQuery } from '../domain/store.ts'
 import { readInstant } from '../http/instant.ts'
+import { ordersSorting } from '../http/masked-names.ts'
 import { firstLink, nextLinks, pagedQuery, pageLimit, startOfPage } from '../http/paging.ts'
 import { Problem } from '../http/problem.ts'
 import { uris } from '../representations/links.ts'
@@ -123,7 +124,7 @@ function filtersOf(query: Filters, caller: Caller): Omit<OrderQuery, 'limit' | '
 /** Each order of sorting has cursors of its own. */
 function sortingOf(query: Omit<OrderQuery, 'after'>): string {
   const { by, direction } = orderList(query)
-  return ['orders', ...(by === 'placed' ? [] : [by]), ...(direction === 'newest' ? [] : [direction])].join('-')
+  return [ordersSorting, ...(by === 'placed' ? [] : [by]), ...(direction === 'newest' ? [] : [direction])].join('-')
 }
 
 /**

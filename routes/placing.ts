@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
-import { textOf } from '../domain/deferred.ts'
+import { isDeferred } from '../domain/deferred.ts'
 import { firstStatus, type PurchaseOrder } from '../domain/order.ts'
 import type { Placed, Placing, Store } from '../domain/store.ts'
 import { senderName } from '../http/sender-name.ts'
@@ -11,7 +11,7 @@ import { senderName } from '../http/sender-name.ts'
  * @throws Problem `overloaded`, and DomainError what `Store.placeOrder` throws
  */
 export async function placeOrder(store: Store, request: FastifyRequest, placing: Placing): Promise<Placed> {
-  if (textOf(placing.order) !== undefined) await request.largeWriteTurn()
+  if (isDeferred(placing.order)) await request.largeWriteTurn()
   const placed = await request.makingRoom(
     (mostNamed) => store.placeOrder({ ...placing, mostNamed }),
     (size) => request.chargeForOrder(size)

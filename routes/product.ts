@@ -7,12 +7,13 @@ import { senderName } from '../http/sender-name.ts'
 import { uris } from '../representations/links.ts'
 import { productRepresentations } from '../representations/product.ts'
 import { product } from '../schemas/product.ts'
+import { toWriteCatalogue } from './access.ts'
 import { productIdOf, productPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
 
 const productRoute: RoutePlugin = async (app, { config }) => {
   const uri = uris(config.BASE_URL.path)
-  const writes = { represents: productRepresentations, caching: 'catalogue', access: { anyOf: ['catalogue'] } } as const
+  const writes = { represents: productRepresentations, caching: 'catalogue', access: toWriteCatalogue } as const
 
   app.get(
     '/product/:product_id',

@@ -6,10 +6,12 @@ import { isSearch, type ProductQuery, type Revision, type Store } from '../domai
 import { readInstant } from '../http/instant.ts'
 import { firstLink, nextLinks, pagedQuery, startOfPage } from '../http/paging.ts'
 import { senderName } from '../http/sender-name.ts'
+import { mostSearches } from '../plugins/sharing.ts'
 import { uris } from '../representations/links.ts'
 import { mostCategories, productRepresentations, productsRepresentations } from '../representations/product.ts'
 import { versionText } from '../representations/representation.ts'
 import { product } from '../schemas/product.ts'
+import { toWriteCatalogue } from './access.ts'
 import type { RoutePlugin } from './route.ts'
 
 const products: RoutePlugin = async (app, { config }) => {
@@ -71,7 +73,7 @@ const products: RoutePlugin = async (app, { config }) => {
     '/products',
     {
       schema: { body: product },
-      config: { represents: productRepresentations, caching: 'catalogue', access: { anyOf: ['catalogue'] }, describes: createProduct }
+      config: { represents: productRepresentations, caching: 'catalogue', access: toWriteCatalogue, describes: createProduct }
     },
     async (request, reply) => {
       const created = await app.store.createProduct(request.body.id ?? randomUUID(), request.body.draft, { sender: senderName(request) })
@@ -100,8 +102,7 @@ const productQuery = pagedQuery<Filters>({
 const listProducts = {
   id: 'listProducts',
   summary: 'The products, page by page',
-  notes:
-    'Follow `next` to the page after. A page of large products ends early. A 304 does not count against the rate: ask as often as you like. One caller can have 10 searches under way.',
+  notes: `Follow \`next\` to the page after. A page of large products ends early. A 304 does not count against the rate: ask as often as you like. One caller can have ${mostSearches} searches under way.`,
   answers: { 200: 'A page of products.' }
 } as const
 const createProduct = {

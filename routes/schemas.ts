@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import fp from 'fastify-plugin'
 import { Problem } from '../http/problem.ts'
 import { publishedXsds } from '../representations/published-xsds.ts'
@@ -13,7 +13,7 @@ interface Published {
 }
 
 function publish({ source }: Xsd): Published {
-  return { source, tag: `"${createHash('sha256').update(source).digest('hex').slice(0, 16)}"` }
+  return { source, tag: `"${hash('sha256', source).slice(0, 16)}"` }
 }
 
 /** Each schema by the name of each root element that it declares, so that a reader finds it by the root of a document. */

@@ -3,7 +3,7 @@ import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { hasScope } from '../domain/caller.ts'
 import { hasCode } from '../domain/errors.ts'
-import type { Order } from '../domain/order.ts'
+import { mostSummarised, type Order } from '../domain/order.ts'
 import type { Precondition } from '../domain/preconditions.ts'
 import { requireLines, type Shipment, shipmentNumber } from '../domain/shipping.ts'
 import type { TypedForm } from '../http/form-post.ts'
@@ -18,7 +18,7 @@ import { orderStatusRepresentations } from '../representations/order-status.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import { type ShipmentPage, shipmentRepresentations, shipmentsRepresentations } from '../representations/shipment.ts'
 import { shipment } from '../schemas/shipment.ts'
-import { isHidden, toSeeOrder } from './access.ts'
+import { isHidden, toFulfil, toSeeOrder } from './access.ts'
 import { orderIdOf, orderPath, shipmentPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
 
@@ -48,7 +48,7 @@ const shipments: RoutePlugin = async (app, { config }) => {
       config: {
         represents: shipmentRepresentations,
         caching: 'private',
-        access: { anyOf: ['fulfilment'] },
+        access: toFulfil,
         checksConditions: true,
         form: { refused: pages.refused },
         describes: shipOrder
@@ -161,7 +161,7 @@ const shipmentQuery = pagedQuery({}, shipmentLimit)
 const listShipments = {
   id: 'listShipments',
   summary: 'The shipments of an order, newest first',
-  notes: 'Shipments of up to 20 lines come with them. Follow `next` to the page after.',
+  notes: `Shipments of up to ${mostSummarised} lines come with them. Follow \`next\` to the page after.`,
   answers: { 200: 'A page of shipments.' },
   problems: ['order-not-found']
 } as const

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { textOf } from '../domain/deferred.ts'
+import { isDeferred } from '../domain/deferred.ts'
 import { transitionText } from '../domain/order.ts'
 import { hasStatus } from '../domain/order-writes.ts'
 import { refusalNotice } from '../representations/notice.ts'
@@ -8,14 +8,14 @@ import { orderValidators } from '../representations/order.ts'
 import { orderStatusRepresentations } from '../representations/order-status.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import { orderStatus, type StatusDocument } from '../schemas/order-status.ts'
-import { isHidden, toSeeOrder } from './access.ts'
+import { isHidden, toFulfil, toSeeOrder } from './access.ts'
 import { orderIdOf, orderPath } from './parameters.ts'
 import { orderWithStatus, statusSetter } from './repeated-status.ts'
 import type { RoutePlugin } from './route.ts'
 
 const status: RoutePlugin = async (app) => {
   const shown = { represents: orderStatusRepresentations, caching: 'private' } as const
-  const seller = { ...shown, access: { anyOf: ['fulfilment'] } } as const
+  const seller = { ...shown, access: toFulfil } as const
 
   app.get(
     '/order/:order_id/status',
@@ -61,7 +61,7 @@ const status: RoutePlugin = async (app) => {
 
 /** A large document has details, and is not parsed to find that out. */
 function hasDetails(document: StatusDocument): boolean {
-  if (textOf(document) !== undefined) return true
+  if (isDeferred(document)) return true
   const { expectedDeliveryDate, note, items } = document
   return expectedDeliveryDate !== undefined || note !== undefined || items !== undefined
 }

@@ -7,12 +7,13 @@ import { refusalNotice } from '../representations/notice.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import { type ShownStock, stockRepresentations } from '../representations/stock.ts'
 import { stock } from '../schemas/stock.ts'
+import { toWriteCatalogue } from './access.ts'
 import { productIdOf, productPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
 
 const stockRoute: RoutePlugin = async (app) => {
   const shown = { represents: stockRepresentations, caching: 'private' } as const
-  const seller = { ...shown, access: { anyOf: ['catalogue'] } } as const
+  const seller = { ...shown, access: toWriteCatalogue } as const
 
   app.get(
     '/product/:product_id/stock',

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { v5 } from 'uuid'
-import { hearing, mayManage, type NewWebhook, type Webhook, type WebhookDraft } from '../domain/webhook.ts'
+import { hearing, mayManage, type NewWebhook, overlapHours, type Webhook, type WebhookDraft } from '../domain/webhook.ts'
 import { Problem } from '../http/problem.ts'
 import { uris } from '../representations/links.ts'
 import { type ShownWebhook, webhookRepresentations, webhooksRepresentations } from '../representations/webhook.ts'
@@ -157,7 +157,7 @@ const postWebhook = {
 const newSecret = {
   id: 'newWebhookSecret',
   summary: 'Make a new secret',
-  notes: 'For 24 hours deliveries are signed with the new secret and with the previous one. Older secrets stop working at once.',
+  notes: `For ${overlapHours} hours deliveries are signed with the new secret and with the previous one. Older secrets stop working at once.`,
   answers: { 200: 'The webhook with its new secret.' },
   problems: ['webhook-not-found'],
   shownOnce: true

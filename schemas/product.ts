@@ -1,5 +1,5 @@
 import { decimal } from '../domain/money.ts'
-import { isGtin, isImageUri, type ProductDraft } from '../domain/product.ts'
+import { isGtin, isImageUri, type ProductDraft, wrongCheckDigit } from '../domain/product.ts'
 import type { DocumentSchema, Report } from './document.ts'
 import { child, childrenOf, collapse, type Element, textOf, tokenOf } from './element.ts'
 import { loadXsd } from './vocabulary.ts'
@@ -26,7 +26,7 @@ export const product: DocumentSchema<ProductDocument> = {
 export function readProduct(root: Element, report: Report): ProductDocument {
   const id = root.attributes?.['id']
   const gtin = tokenOf(root, 'gtin')
-  if (gtin !== undefined && !isGtin(gtin)) report(['gtin'], `The check digit of the GTIN ${gtin} is wrong.`, 'wrong-check-digit')
+  if (gtin !== undefined && !isGtin(gtin)) report(['gtin'], wrongCheckDigit(gtin), 'wrong-check-digit')
   const price = child(root, 'price')
   const currency = price?.attributes?.['currency']
   const description = textOf(root, 'description')

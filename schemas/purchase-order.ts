@@ -1,6 +1,6 @@
 import { decimal } from '../domain/money.ts'
 import type { Address, Extension, LineDetails, OrderHeader, Party, PurchaseOrder, PurchaseOrderItem } from '../domain/order.ts'
-import { isGtin } from '../domain/product.ts'
+import { isGtin, wrongCheckDigit } from '../domain/product.ts'
 import type { DocumentSchema, Report } from './document.ts'
 import { child, childrenOf, collapse, defined, type Element, textOf, tokenOf } from './element.ts'
 import { loadXsd } from './vocabulary.ts'
@@ -95,7 +95,7 @@ function readItem(item: Element, position: number, report: Report): PurchaseOrde
   const productId = tokenOf(item, 'product-id')
   const gtin = tokenOf(item, 'gtin') ?? ''
   if (productId === undefined && !isGtin(gtin)) {
-    report(['item', position, 'gtin'], `The check digit of the GTIN ${gtin} is wrong.`, 'wrong-check-digit')
+    report(['item', position, 'gtin'], wrongCheckDigit(gtin), 'wrong-check-digit')
   }
   const quantity = child(item, 'quantity')
   if (isNone(item))

@@ -3,10 +3,12 @@
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 
+const freeSpace = 'free some space and try again'
+
 /** Reasons by error code (https://man7.org/linux/man-pages/man3/errno.3.html). */
 const reasons: Readonly<Record<string, string>> = {
-  ENOSPC: 'the disk is full; free some space and try again',
-  EDQUOT: "the user's quota of the disk is used up; free some space and try again",
+  ENOSPC: `the disk is full; ${freeSpace}`,
+  EDQUOT: `the user's quota of the disk is used up; ${freeSpace}`,
   EROFS: 'the disk is mounted read-only',
   EACCES: 'this user has no permission',
   EPERM: 'this user has no permission',

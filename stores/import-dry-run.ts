@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { decimal } from '../domain/money.ts'
 import { gtin14, type ProductDraft } from '../domain/product.ts'
 import { contentOf, type ImportItem, type ImportOutcome } from '../domain/product-writes.ts'
@@ -95,5 +95,5 @@ function takenGtins(batch: readonly ImportItem[], outcomes: readonly ImportOutco
 }
 
 function digest(draft: ProductDraft): string {
-  return createHash('sha256').update(contentOf(draft)).digest('base64url')
+  return hash('sha256', contentOf(draft), 'base64url')
 }

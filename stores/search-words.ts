@@ -1,4 +1,4 @@
-import { gtinLengths, isGtin, type Product } from '../domain/product.ts'
+import { gtinLengths, isGtin, type Product, searchWords } from '../domain/product.ts'
 
 /** The shortest search word that also finds longer words. Shorter prefixes match so many words that a search takes seconds. */
 const shortestPrefix = 3
@@ -57,6 +57,6 @@ function synonymsOf(word: string): readonly string[] {
 /** Whether a search word also finds the longer words that begin with it. */
 export function findsLonger(word: string): boolean {
   const letters = word.normalize('NFC').replace(/[\u0300-\u036f]/g, '')
-  const last = letters.match(/[\p{L}\p{N}\p{Co}]+/gu)?.at(-1) ?? ''
+  const last = searchWords(letters).at(-1) ?? ''
   return [...last].length >= shortestPrefix && last.length <= longestWord
 }

@@ -133,20 +133,24 @@ async function discard(body: IncomingMessage): Promise<void> {
 }
 
 const closedEarly = 'The receiver closed the connection without an answer.'
+const notFound = 'The host cannot be found.'
+const noLookUp = 'The host cannot be looked up now.'
+const unreachable = 'The receiver cannot be reached.'
+const noTls = 'No TLS connection could be made.'
 
 const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'The receiver refused the connection.',
   ECONNRESET: closedEarly,
   EPIPE: closedEarly,
-  ENOTFOUND: 'The host cannot be found.',
-  ENODATA: 'The host cannot be found.',
-  EAI_AGAIN: 'The host cannot be looked up now.',
-  ETIMEOUT: 'The host cannot be looked up now.',
-  ESERVFAIL: 'The host cannot be looked up now.',
-  EHOSTUNREACH: 'The receiver cannot be reached.',
-  ENETUNREACH: 'The receiver cannot be reached.',
-  ETIMEDOUT: 'The receiver cannot be reached.',
-  EPROTO: 'No TLS connection could be made.',
+  ENOTFOUND: notFound,
+  ENODATA: notFound,
+  EAI_AGAIN: noLookUp,
+  ETIMEOUT: noLookUp,
+  ESERVFAIL: noLookUp,
+  EHOSTUNREACH: unreachable,
+  ENETUNREACH: unreachable,
+  ETIMEDOUT: unreachable,
+  EPROTO: noTls,
   HPE_HEADER_OVERFLOW: 'The header of the answer is too large.'
 }
 
@@ -159,7 +163,7 @@ function explain(error: unknown): string {
   if (name === 'AbortError') return 'The shop stopped before there was an answer.'
   if (code !== undefined && Object.hasOwn(reasons, code)) return reasons[code] ?? ''
   if (/CERT|SELF_SIGNED|UNABLE_TO_/.test(code ?? '')) return 'The certificate of the receiver is not trusted.'
-  if (/SSL|TLS/.test(code ?? '')) return 'No TLS connection could be made.'
+  if (/SSL|TLS/.test(code ?? '')) return noTls
   if (code?.startsWith('HPE_')) return 'The answer is not HTTP.'
   return 'The receiver could not be called.'
 }

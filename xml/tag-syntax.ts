@@ -12,6 +12,9 @@ export const attribute = new RegExp(`${space}+([${nameStart}][${nameRest}]*)${sp
 export const tagEnd = new RegExp(`${space}*(\\/?)>`, 'y')
 export const endTag = new RegExp(`<\\/([^ \\t\\r\\n<>]+)${space}*>`, 'y')
 
+/** The ends of comments, CDATA sections and processing instructions. They can contain the signs of markup without being it. */
+export const closings: Readonly<Record<string, string>> = { '<!--': '-->', '<![CDATA[': ']]>', '<?': '?>' }
+
 export function match(pattern: RegExp, xml: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at
   return pattern.exec(xml)

@@ -1,4 +1,4 @@
-import { match } from '../../xml/tag-syntax.ts'
+import { closings, match } from '../../xml/tag-syntax.ts'
 
 /** The root's start tag must begin within this many bytes. It bounds the time for documents that are only prolog. */
 const maxProlog = 16 * 1024
@@ -65,11 +65,7 @@ export function startsAsCxml(bytes: Buffer): boolean {
 
 /** The offset after markup that is not a start tag. If the markup does not end, that is the end of the text. */
 function skipMarkup(prolog: string, at: number): number {
-  for (const [opening, closing] of [
-    ['<!--', '-->'],
-    ['<?', '?>'],
-    ['<![CDATA[', ']]>']
-  ] as const) {
+  for (const [opening, closing] of Object.entries(closings)) {
     if (!prolog.startsWith(opening, at)) continue
     const end = prolog.indexOf(closing, at + opening.length)
     return end < 0 ? prolog.length : end + closing.length

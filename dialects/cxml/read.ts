@@ -1,11 +1,12 @@
 import type { BuyerDocument, BuyerRequest } from '../buyer-document.ts'
 import { FaultList } from '../faults.ts'
+import { maxSecretValues } from '../occurrences.ts'
 import { attributeOf, find, findAll, type XmlElement } from '../xml-element.ts'
 import { readComments } from './annotations.ts'
 import { type Envelope, isTest, makeAnswerBasis, readEnvelope, readSender } from './envelope.ts'
 import { readOrder } from './order.ts'
 import { quoted } from './refusals.ts'
-import { findSecrets, maxSecretValues } from './secrets.ts'
+import { findSecrets } from './secrets.ts'
 import { makeValues, type Values } from './values.ts'
 
 export function isCxml({ name, namespace }: XmlElement): boolean {

@@ -1,17 +1,11 @@
 import { cardNumbers, maskMarkup, namesSecrets } from '../hidden-secrets.ts'
-import { makeNeedle, mask, merge, type Needle, type Occurrence } from '../occurrences.ts'
+import { makeNeedle, mask, maxSecretValues, merge, minLengthInValues, type Needle, type Occurrence } from '../occurrences.ts'
 import { cardName, cxmlSecretNames } from '../secret-names.ts'
 import { contentRange, type XmlElement } from '../xml-element.ts'
 
 /** The names in lower case. */
 const secretElements: ReadonlySet<string> = new Set(cxmlSecretNames.map((name) => name.toLowerCase()))
 const cardElement = cardName.toLowerCase()
-
-/** Far above the needs of any order, which has one or two. It bounds the time of the search. */
-export const maxSecretValues = 8
-
-/** A shorter value would be found in ids, quantities and dates that only look like it. */
-const minLengthInValues = 8
 
 /** A shorter value is no secret: it would be found in most words. */
 const minLengthInProse = 4

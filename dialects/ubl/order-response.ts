@@ -3,6 +3,7 @@ import { writeXml } from '../../schemas/xml.ts'
 import { toXmlText } from '../../schemas/xml-characters.ts'
 import type { PartyIdentity, UblAnswerBasis } from '../buyer-document.ts'
 import { joinReasons } from '../reasons.ts'
+import { profiles } from './peppol.ts'
 
 export interface OrderResponseContent {
   /** Unique for each answer. */
@@ -25,12 +26,6 @@ const namespaces = {
   'xmlns:cbc': 'urn:oasis:names:specification:ubl:schema:xsd:CommonBasicComponents-2'
 }
 
-/** Customization and profile of the answer. Rule T116-R006 of Peppol wants `order_response_advanced`. */
-const profiles = {
-  ordering: ['urn:fdc:peppol.eu:poacc:trns:order_response:3', 'urn:fdc:peppol.eu:poacc:bis:ordering:3'],
-  advanced: ['urn:fdc:peppol.eu:poacc:trns:order_response_advanced:3', 'urn:fdc:peppol.eu:poacc:bis:advanced_ordering:3']
-} as const
-
 /** The placeholder for a value that UBL requires and the buyer's document lacks. */
 const notAvailable = 'NA'
 
@@ -39,7 +34,7 @@ const notAvailable = 'NA'
  * Peppol forbids in answers with these codes (rules T76-R008 to R010).
  */
 export function writeOrderResponse(basis: UblAnswerBasis, content: OrderResponseContent): string {
-  const [customization, profile] = basis.profile ? profiles[basis.profile] : []
+  const { response: customization, id: profile } = basis.profile ? profiles[basis.profile] : {}
   const [date = '', time = ''] = new Date(content.at).toISOString().split(/[T.]/)
   // UBL 2.1 has no OrderChangeDocumentReference. Peppol's advanced ordering has it in answers to an OrderChange, not to a cancellation.
   const changeId = basis.profile === 'advanced' && basis.document === 'OrderChange' ? basis.changeId : undefined

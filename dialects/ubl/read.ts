@@ -1,14 +1,17 @@
 import { defined } from '../../schemas/element.ts'
 import { shorten } from '../../schemas/shorten.ts'
+import { closings } from '../../xml/tag-syntax.ts'
 import type { BuyerDocument, BuyerRequest, OrderDraft, Sourced, UblAnswerBasis } from '../buyer-document.ts'
 import { FaultList } from '../faults.ts'
+import { maxSecretValues } from '../occurrences.ts'
 import { find, findAll, trimmedText, type XmlElement } from '../xml-element.ts'
 import { readDelivery } from './deliveries.ts'
 import { checkAllowances, refuseRepeated } from './faults.ts'
 import { headerExtensions, headerNotes, readCurrency, refuseOtherTypes } from './header.ts'
 import { type LineDraft, readLines } from './lines.ts'
 import { identityOf, partyOf, repeatable } from './parties.ts'
-import { findCards, maxCards } from './secrets.ts'
+import { profileOf } from './peppol.ts'
+import { findCards } from './secrets.ts'
 import { isTrue, joined, valueAt, valuesOf } from './values.ts'
 
 type DocumentName = UblAnswerBasis['document']
@@ -55,7 +58,7 @@ export function readUbl(root: XmlElement, source: string): BuyerDocument {
   const document = cards.masked(found)
   const faults = new FaultList()
   if (cards.isOverLimit) {
-    faults.add('invalid-value', document, `The document has more than ${maxCards} card numbers. Send only that of the payment.`)
+    faults.add('invalid-value', document, `The document has more than ${maxSecretValues} card numbers. Send only that of the payment.`)
   }
   refuseRepeated(document, 'document', faults)
   const request = readers[name](document, faults)
@@ -67,9 +70,6 @@ export function readUbl(root: XmlElement, source: string): BuyerDocument {
     ...(isTest(source) ? { isTest: true } : {})
   }
 }
-
-/** Comments, CDATA sections and instructions can contain the signs of markup without being it. */
-const closings = { '<!--': '-->', '<![CDATA[': ']]>', '<?': '?>' } as const
 
 /** OIOUBL, the Danish UBL, marks a document that is only a test with the processing instruction TestInstance. */
 function isTest(source: string): boolean {
@@ -229,20 +229,6 @@ function readCancellation(cancellation: XmlElement, faults: FaultList): BuyerReq
   return number ? { kind: 'cancel', number, reason } : { kind: 'unsupported' }
 }
 
-/** The transactions of Peppol BIS 3. National rules append to these identifiers. */
-const peppol3 = /^urn:fdc:peppol\.eu:poacc:trns:order\w*:3(:|$)/
-
-const profiles: Readonly<Record<string, NonNullable<UblAnswerBasis['profile']>>> = {
-  'urn:fdc:peppol.eu:poacc:bis:ordering:3': 'ordering',
-  'urn:fdc:peppol.eu:poacc:bis:advanced_ordering:3': 'advanced'
-}
-
-function profileOf(document: XmlElement): UblAnswerBasis['profile'] {
-  const profile = trimmedText(find(document, 'ProfileID')) ?? ''
-  const isPeppol3 = peppol3.test(trimmedText(find(document, 'CustomizationID')) ?? '')
-  return isPeppol3 && Object.hasOwn(profiles, profile) ? profiles[profile] : undefined
-}
-
 function orderNumberOf(document: XmlElement, name: DocumentName, request: BuyerRequest): string | undefined {
   if (request.kind === 'cancel' || (name !== 'Order' && request.kind !== 'unsupported')) {
     return 'number' in request ? request.number.text : undefined
@@ -255,7 +241,7 @@ function answerBasis(document: XmlElement, name: DocumentName, request: BuyerReq
     vocabulary: 'ubl',
     document: name,
     ...defined({
-      profile: profileOf(document),
+      profile: profileOf(trimmedText(find(document, 'CustomizationID')), trimmedText(find(document, 'ProfileID'))),
       orderNumber: orderNumberOf(document, name, request),
       changeId: name === 'Order' ? undefined : repeatable(find(document, 'ID')),
       customerReference: repeatable(find(document, 'CustomerReference')),

@@ -1,18 +1,12 @@
 import { maskMarkup, namesSecrets } from '../hidden-secrets.ts'
-import { makeNeedle, mask, merge, type Occurrence } from '../occurrences.ts'
+import { makeNeedle, mask, maxSecretValues, merge, minLengthInValues, type Occurrence } from '../occurrences.ts'
 import { ublSecretNames } from '../secret-names.ts'
 import { contentRange, trimmedText, type XmlElement } from '../xml-element.ts'
-
-/** Far above the needs of any order. It bounds the time of the search. */
-export const maxCards = 8
-
-/** A shorter number would be found in ids, quantities and dates that only look like it. */
-const minLength = 8
 
 export interface Cards {
   /** The places of card numbers and security codes in the document. Sorted, without overlaps. */
   readonly ranges: readonly Occurrence[]
-  /** The document has more than `maxCards`. The rest of them is masked only in its own place. */
+  /** The document has more than `maxSecretValues`. The rest of them is masked only in its own place. */
   readonly isOverLimit: boolean
   /** The same elements without the numbers, wherever they are repeated. */
   masked(root: XmlElement): XmlElement
@@ -34,9 +28,9 @@ export function findCards(root: XmlElement, source: string): Cards {
     const range = contentRange(element, source)
     if (range.to > range.from) ranges.push(range)
     const number = trimmedText(element)
-    if (number !== undefined && number.length >= minLength) numbers.add(number)
+    if (number !== undefined && number.length >= minLengthInValues) numbers.add(number)
   }
-  const needles = [...numbers].slice(0, maxCards).map(makeNeedle)
+  const needles = [...numbers].slice(0, maxSecretValues).map(makeNeedle)
   const masked = (text: string) => maskMarkup(mask(text, needles))
   const maskAttributes = (attributes: XmlElement['attributes']): XmlElement['attributes'] => {
     const entries = Object.entries(attributes)
@@ -58,7 +52,7 @@ export function findCards(root: XmlElement, source: string): Cards {
   }
   return {
     ranges: merge([...ranges, ...needles.flatMap((needle) => needle.find(source))]),
-    isOverLimit: numbers.size > maxCards,
+    isOverLimit: numbers.size > maxSecretValues,
     masked: maskAll
   }
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { serviceFile } from '../../files.ts'
@@ -24,7 +24,7 @@ export const publicFiles: ReadonlyMap<string, PublicFile> = new Map(
     const contentType = contentTypes[extname(name)]
     if (contentType === undefined) return []
     const bytes = readFileSync(new URL(name, folder))
-    return [[name, { bytes, contentType, digest: createHash('sha256').update(bytes).digest('hex').slice(0, 16) }]]
+    return [[name, { bytes, contentType, digest: hash('sha256', bytes).slice(0, 16) }]]
   })
 )
 

@@ -4,7 +4,8 @@
  * take `M8-20` for a number and `a.b/c` for a URL.
  */
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
+import { searchWords } from '../../domain/product.ts'
 import { findsLonger, longestWord, type Searchable, type SearchTerm, searchTerms } from '../search-words.ts'
 
 /** PostgreSQL stores no position above this (https://www.postgresql.org/docs/current/textsearch-limitations.html). */
@@ -13,14 +14,14 @@ const maxPositions = 16_383
 const longestDocument = 200_000
 
 /** Splits a text into words of letters and digits, in lower case. Like SQLite's tokenizer, it removes diacritics from ASCII letters only. */
-function tokens(text: string): string[] {
+function tokens(text: string): readonly string[] {
   const plain = text
     .toLowerCase()
     .normalize('NFD')
     .replace(/([a-z])[\u0300-\u036f]+/g, '$1')
     .normalize('NFC')
     .replace(/[\u0300-\u036f]/g, '')
-  return plain.match(/[\p{L}\p{N}\p{Co}]+/gu) ?? []
+  return searchWords(plain)
 }
 
 /** The lexeme that finds a whole token. */
@@ -34,7 +35,7 @@ function lexemes(token: string): string[] {
 }
 
 function digest(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 32)
+  return hash('sha256', text).slice(0, 32)
 }
 
 /** The text of a product's `tsvector`. */

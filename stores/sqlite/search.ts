@@ -1,6 +1,6 @@
 /** Full-text search with SQLite's FTS5 (https://sqlite.org/fts5.html): the index and the search expressions. */
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { hasSearchWord } from '../../domain/product.ts'
 import { findsLonger, type Searchable, searchTerms } from '../search-words.ts'
 import type { Connection } from './connection.ts'
@@ -26,7 +26,7 @@ export function matchExpression(text: string, category: string | undefined): str
 
 /** A category as one token, whatever characters it has. */
 function facet(category: string): string {
-  return `c${createHash('sha256').update(category).digest('hex').slice(0, 32)}`
+  return `c${hash('sha256', category).slice(0, 32)}`
 }
 
 function texts({ id, gtin, name, description = '', categories }: Searchable): string[] {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -43,7 +43,7 @@ const digests = {
   }
 } as const
 
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+const sha256 = (text: string) => hash('sha256', text)
 
 for (const dialect of ['sqlite', 'postgres'] as const) {
   t.test(`a migration of ${dialect} is never edited, renamed or removed: what is new is a new one`, async (t) => {

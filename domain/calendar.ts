@@ -1,0 +1,5 @@
+/** Whether a day such as 2026-11-20 exists. Date turns 30 February into a day of March. */
+export function existsInCalendar(day: string): boolean {
+  const at = new Date(`${day}T00:00:00Z`)
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(day)
+}
