@@ -82,12 +82,9 @@ export interface AnswerJob {
   readonly text: JsonText
   readonly basis: AnswerBasis
   readonly context: AnswerContext
-  /** The result of the document. Absent: the answer has the present state of the order. */
-  readonly done?: Outcome
+  /** The result of the document, without its order. Absent: the answer has the present state of the order. */
+  readonly done?: Omit<Extract<Result, { readonly order: unknown }>, 'order'>
 }
-
-/** A result without its order. */
-export type Outcome = Omit<Extract<Result, { readonly order: unknown }>, 'order'>
 
 export type Job = AnswerJob | ReadJob | LocateJob | FieldsJob | WriteJob | CompareJob | ChangeLinesJob
 

@@ -86,7 +86,7 @@ export function readTogether(jobs: readonly Job[], gate: XmlGate): GuardedDocume
   }
   for (const [name, documents] of bySchema) {
     const { xsd, roots } = schemaOf({ schema: name })
-    gate.readTogether(documents, xsd, roots)
+    gate.validateTogether(documents, xsd, roots)
   }
   return passed
 }

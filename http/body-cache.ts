@@ -13,6 +13,9 @@ export interface BodyCache {
   set(key: string, body: Body): void
 }
 
+/** Longer bodies are sent as bytes and not as strings, because plugins/sending counts the unsent bytes of slow readers. */
+export const maxStringBody = 16 * 1024
+
 /** The approximate size of an entry's bookkeeping, in bytes. */
 const overhead = 512
 

@@ -11,6 +11,3 @@ export function bodyLength({ headers }: Request): number | undefined {
 export function hasBody(request: Request): boolean {
   return bodyLength(request) !== 0
 }
-
-/** Longer bodies are sent as bytes and not as strings, because plugins/sending counts the unsent bytes of slow readers. */
-export const maxStringBody = 16 * 1024

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { DomainError } from '../domain/errors.ts'
 import type { Precondition } from '../domain/preconditions.ts'
-import { type EntityTag, parseEntityTags, parseHttpDate } from './entity-tags.ts'
+import { parseHttpDate } from './dates.ts'
+import { type EntityTag, parseEntityTags } from './entity-tags.ts'
 import { Problem } from './problem.ts'
 
 /** The representations that conditions are compared with. */

@@ -21,3 +21,14 @@ export function cameFrom(
   const own = `${protocol}//${request.host}`
   return URL.canParse(own) && host !== '' && new URL(own).host === host ? 'here' : 'elsewhere'
 }
+
+/** The page to continue at after signing in. It is always a path of this service, so that no link can redirect to another site. */
+export function localPath(next: string | null | undefined, base: string): string | undefined {
+  if (!next || !/^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(next)) return undefined
+  const url = new URL(next, 'http://localhost')
+  const isOurs =
+    url.origin === 'http://localhost' &&
+    !url.pathname.startsWith('//') &&
+    (url.pathname === `${base}/` || url.pathname.startsWith(`${base}/`))
+  return isOurs ? `${url.pathname}${url.search}` : undefined
+}

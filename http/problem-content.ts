@@ -75,7 +75,7 @@ export function contentOf(
 }
 
 /** Advice that names a URI of the service. The domain does not know any. */
-function nextStep(code: ProblemCode, base: string): string {
+function adviceFor(code: ProblemCode, base: string): string {
   if (code !== 'product-not-found') return ''
   const { products } = uris(base)
   return ` Look the id up in ${products}, or search there: ${products}?q=bolt.`
@@ -92,7 +92,7 @@ export function problemDocument(
     type: uris(base).problem(code),
     title,
     status,
-    detail: toXmlText(`${shortDetail(detail)}${nextStep(code, base)}`),
+    detail: toXmlText(`${shortDetail(detail)}${adviceFor(code, base)}`),
     instance: shortInstance(uri),
     ...(orderId === undefined ? {} : { order: uris(base).order(orderId) }),
     ...(available ? { available } : {}),

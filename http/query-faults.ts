@@ -2,7 +2,7 @@
 
 import type { LocatedFault } from '../schemas/document.ts'
 import { shorten } from '../schemas/shorten.ts'
-import { notAnInstant } from './instant.ts'
+import { notAnInstant } from './dates.ts'
 import { notACursor } from './paging.ts'
 import { Problem } from './problem.ts'
 

@@ -18,10 +18,3 @@ export function costOfBody(bytes: number): number {
 export function costOfWork(milliseconds: number): number {
   return Math.floor(milliseconds / costs.workMilliseconds)
 }
-
-/** The bytes of a body that was read: of a document, or of a form. */
-export function bytesOfBody(body: unknown): number {
-  if (typeof body !== 'object' || body === null) return 0
-  if ('bytes' in body && body.bytes instanceof Uint8Array) return body.bytes.length
-  return 'form' in body && typeof body.form === 'string' ? Buffer.byteLength(body.form) : 0
-}

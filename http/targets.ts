@@ -15,7 +15,7 @@ const absoluteForm = /^https?:\/\/[^/?#]+/i
 /** The most parameters of a query. Each costs more to parse and to refuse than its bytes. */
 const maxParameters = 1_000
 
-function refuse(detail: string): Problem {
+function refusal(detail: string): Problem {
   return new Problem('malformed-request', detail)
 }
 
@@ -34,14 +34,14 @@ export function readTarget(target: string, maxLength: number): string | Problem 
   // The authority of an absolute-form replaces Host (RFC 9112 section 3.2.2), but the service does not depend on it.
   const found = target.replace(absoluteForm, '')
   const origin = found.startsWith('/') ? found : found === '' || found.startsWith('?') ? `/${found}` : undefined
-  if (origin === undefined) return refuse('The request target must be a path or an http URL.')
-  if (origin.split('&', maxParameters + 1).length > maxParameters) return refuse(`The query has more than ${maxParameters} parameters.`)
+  if (origin === undefined) return refusal('The request target must be a path or an http URL.')
+  if (origin.split('&', maxParameters + 1).length > maxParameters) return refusal(`The query has more than ${maxParameters} parameters.`)
   if (plain.test(origin)) return origin
-  if (origin.includes('#')) return refuse('The request target has a fragment. Send the URI without "#" and what follows it.')
+  if (origin.includes('#')) return refusal('The request target has a fragment. Send the URI without "#" and what follows it.')
   try {
-    if (decodeURIComponent(origin).includes('\0')) return refuse('The request target contains a NUL character.')
+    if (decodeURIComponent(origin).includes('\0')) return refusal('The request target contains a NUL character.')
   } catch {
-    return refuse('The request target has a percent sign that does not start a UTF-8 character.')
+    return refusal('The request target has a percent sign that does not start a UTF-8 character.')
   }
   return origin.replace(notPlain, encodeURIComponent).replace(/%[0-9A-Fa-f]{2}/g, normalizeOctet)
 }

@@ -9,13 +9,13 @@ export interface Unanswered {
   readonly state: 'its body was still arriving' | 'it was being answered' | 'its answer was still being sent'
 }
 
-export function stateOf({ headersSent, req }: ServerResponse): Unanswered['state'] {
+export function progressOf({ headersSent, req }: ServerResponse): Unanswered['state'] {
   if (!req.complete) return 'its body was still arriving'
   return headersSent ? 'its answer was still being sent' : 'it was being answered'
 }
 
 /** A stored response that the client has not read yet. */
-export const sentAgain: Unanswered = {
+export const unreadStoredResponse: Unanswered = {
   reqId: '',
   method: 'GET',
   route: undefined,

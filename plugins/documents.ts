@@ -64,6 +64,12 @@ function isFormText(body: unknown): body is { readonly form: string } {
   return typeof body === 'object' && body !== null && 'form' in body && typeof body.form === 'string'
 }
 
+/** The bytes of a body that was read: of a document, or of a form. */
+export function bytesOfBody(body: unknown): number {
+  if (isSubmission(body)) return body.bytes.length
+  return isFormText(body) ? Buffer.byteLength(body.form) : 0
+}
+
 // Within the default limits of bytes and items, no valid order has so much markup. 2 MiB could hold 150,000 of the shortest notes.
 const marksPerItem = 20
 const minMarks = 20_000

@@ -7,7 +7,7 @@ import { Connections } from '../http/connections.ts'
 import { addWait } from '../http/hooks.ts'
 import { nothingStored } from '../http/methods.ts'
 import { Problem } from '../http/problem.ts'
-import { sentAgain, stateOf, type Unanswered } from '../http/unanswered.ts'
+import { progressOf, type Unanswered, unreadStoredResponse } from '../http/unanswered.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -32,10 +32,10 @@ export default fp(
           method: response.req.method ?? '',
           route: reply?.request.routePattern,
           milliseconds: Math.round(reply?.elapsedTime ?? 0),
-          state: stateOf(response)
+          state: progressOf(response)
         }
       }),
-      ...[...connections.open].filter(({ sending }) => sending).map(() => sentAgain)
+      ...[...connections.open].filter(({ sending }) => sending).map(() => unreadStoredResponse)
     ])
 
     addWait(app, 'onRequest', (request, reply, done) => {

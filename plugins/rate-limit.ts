@@ -12,8 +12,9 @@ import { hashKey, shownKey } from '../http/credentials.ts'
 import { addCheck, addWait } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 import { makeProxyCheck } from '../http/proxies.ts'
-import { bytesOfBody, costOfBody, costOfWork, costParameters } from '../http/request-cost.ts'
+import { costOfBody, costOfWork, costParameters } from '../http/request-cost.ts'
 import { addressName } from '../http/sender-name.ts'
+import { bytesOfBody } from './documents.ts'
 
 /** Milliseconds. */
 const minute = 60_000

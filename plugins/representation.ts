@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { type JsonText, textOf } from '../domain/deferred.ts'
-import { maxStringBody } from '../http/body.ts'
+import { maxStringBody } from '../http/body-cache.ts'
 import type { Current } from '../http/conditions.ts'
 import { linkField } from '../http/link-field.ts'
 import { isRead } from '../http/methods.ts'
@@ -147,7 +147,7 @@ export default fp(
     }
 
     /** Conditions apply to resources without a tag too: they exist, and match no tag of the client (RFC 9110 section 13.2.1). */
-    function isNotModified(request: FastifyRequest, known: SentValidators | undefined): boolean {
+    function mayAnswer304(request: FastifyRequest, known: SentValidators | undefined): boolean {
       if (!isRead(request.method)) return false
       return request.isNotModified(known ? { tags: [known.tag], ...modified(known) } : { tags: [] })
     }
@@ -242,7 +242,7 @@ export default fp(
     app.decorateReply('revalidate', function (this: FastifyReply, validators: Validators, isCheap = true): boolean {
       const known = sentValidators(this.request, pathOf(this.request.url), validators)
       setHeaders(this.request, this, known)
-      if (isNotModified(this.request, known)) {
+      if (mayAnswer304(this.request, known)) {
         // There is no Link: the next page is unknown here, and caches replace stored headers by those of a 304 (RFC 9111 section 3.2).
         // A cheap 304 is free of charge. With `*` it is not, because that always matches and would make every request free.
         if (isCheap && this.request.headers['if-none-match']?.trim() !== '*') this.request.charge(-1)
@@ -264,7 +264,7 @@ export default fp(
       const validators = isShownOnce ? undefined : representationsOf(request).validators?.(value as never, request.context())
       const known = validators && sentValidators(request, path, validators)
       setHeaders(request, this, known)
-      const isUnchanged = isNotModified(request, known)
+      const isUnchanged = mayAnswer304(request, known)
       const key = bodyKey(request, known)
       if (!isUnchanged && sendCached(this, key)) return this
       setLinks(request, this, value, resultUri)

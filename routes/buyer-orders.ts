@@ -30,7 +30,7 @@ import { senderName } from '../http/sender-name.ts'
 import type { BuyerRoute } from '../plugins/buyer-documents.ts'
 import { isDryRun } from './dry-run.ts'
 import { placeOrder, placingOf } from './placing.ts'
-import { statusSetter } from './repeated-status.ts'
+import { statusSetter } from './setting-status.ts'
 
 /** The most attempts to write a change while other writes come first. */
 const mostAttempts = 5

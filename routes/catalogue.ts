@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import type { Product } from '../domain/product.ts'
 import { linkField } from '../http/link-field.ts'
@@ -37,7 +37,7 @@ const catalogue: RoutePlugin = async (app, { config }) => {
    * otherwise get all batches in one turn, and others would wait.
    */
   async function waitForTurn(network: string): Promise<void> {
-    turn = turn.then(() => nextTurn())
+    turn = turn.then(() => turnOfTheLoop())
     await turn
     await new Promise<void>((resolve) => app.schedule(network, resolve))
   }

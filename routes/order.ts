@@ -19,8 +19,8 @@ import { showShipments } from './latest-shipments.ts'
 import { orderForms } from './order-forms.ts'
 import { orderPath } from './parameters.ts'
 import { placeOrder, placingOf } from './placing.ts'
-import { orderWithStatus, statusSetter } from './repeated-status.ts'
 import type { RoutePlugin } from './route.ts'
+import { orderWithStatus, statusSetter } from './setting-status.ts'
 
 /** Orders as documents. The form that changes an order is posted to the routes in order-pages.ts. */
 const order: RoutePlugin = async (app, { config }) => {

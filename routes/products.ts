@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { PageQuery } from '../domain/page.ts'
 import { isSearch, type ProductQuery, type Revision, type Store } from '../domain/store.ts'
-import { readInstant } from '../http/instant.ts'
+import { readInstant } from '../http/dates.ts'
 import { firstLink, nextLinks, pagedQuery, startOfPage } from '../http/paging.ts'
 import { senderName } from '../http/sender-name.ts'
 import { mostSearches } from '../plugins/sharing.ts'
@@ -46,7 +46,7 @@ const products: RoutePlugin = async (app, { config }) => {
       }
       const isWholeShop = request.isPage && !q && !category
       const readPage = () =>
-        readSettled(request, catalogue, async () => ({
+        readAtOneRevision(request, catalogue, async () => ({
           page: await request.findProducts(wanted),
           categories: isWholeShop ? await request.read(categoryOptions) : undefined
         }))
@@ -134,13 +134,13 @@ async function categoryOptions(store: Store): Promise<readonly string[] | undefi
 }
 
 /** The most attempts to read a page while the catalogue keeps changing. */
-const maxReads = 10
+const mostAttempts = 10
 
 /**
  * Reads from the catalogue until its revision is the same before and after, because a strong tag must name the revision that
  * was read. If the catalogue changes all the time, the result has no revision, and so no tag.
  */
-async function readSettled<T>(
+async function readAtOneRevision<T>(
   request: FastifyRequest,
   first: Revision,
   read: () => Promise<T>
@@ -150,7 +150,7 @@ async function readSettled<T>(
     const found = await read()
     const after = await request.read((store) => store.revision())
     if (after.revision === before.revision) return { found, at: after }
-    if (attempt === maxReads) return { found, at: undefined }
+    if (attempt === mostAttempts) return { found, at: undefined }
     before = after
   }
 }

@@ -1,6 +1,7 @@
 import fp from 'fastify-plugin'
 import { guest, mayListOrders } from '../domain/caller.ts'
 import { unsupported } from '../http/media-types.ts'
+import { localPath } from '../http/origin.ts'
 import { uris } from '../representations/links.ts'
 import { type SignIn, sessionRepresentations } from '../representations/views/session.ts'
 import { formMediaType } from '../schemas/form.ts'
@@ -36,17 +37,6 @@ const session: RoutePlugin = async (app, { config }) => {
   })
 
   app.delete('/session', { config: { ...shown, describes: signOut } }, async (_request, reply) => reply.signOut().code(204).send())
-}
-
-/** The page to continue at after signing in. It is always a path of this service, so that no link can redirect to another site. */
-export function localPath(next: string | null | undefined, base: string): string | undefined {
-  if (!next || !/^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(next)) return undefined
-  const url = new URL(next, 'http://localhost')
-  const isOurs =
-    url.origin === 'http://localhost' &&
-    !url.pathname.startsWith('//') &&
-    (url.pathname === `${base}/` || url.pathname.startsWith(`${base}/`))
-  return isOurs ? `${url.pathname}${url.search}` : undefined
 }
 
 const getSession = { id: 'getSession', summary: 'The page to sign in and out', answers: { 200: 'The page.' } } as const

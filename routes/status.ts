@@ -10,8 +10,8 @@ import type { ProblemDocument } from '../representations/problem.ts'
 import { orderStatus, type StatusDocument } from '../schemas/order-status.ts'
 import { isHidden, toFulfil, toSeeOrder } from './access.ts'
 import { orderIdOf, orderPath } from './parameters.ts'
-import { orderWithStatus, statusSetter } from './repeated-status.ts'
 import type { RoutePlugin } from './route.ts'
+import { orderWithStatus, statusSetter } from './setting-status.ts'
 
 const status: RoutePlugin = async (app) => {
   const shown = { represents: orderStatusRepresentations, caching: 'private' } as const

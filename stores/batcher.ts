@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { hasCode } from '../domain/errors.ts'
 import { BatchQueue, type Queued, type QueueRules } from './batch-queue.ts'
 import { notStored, type Postponed } from './outcomes.ts'
@@ -125,7 +125,7 @@ function withoutResult(): { readonly error: Error } {
 /** Hands the results over, a few in each turn of the event loop, so that requests that come meanwhile do not wait for all of them. */
 async function deliver<Item, Result>(answers: readonly Answer<Item, Result>[]): Promise<void> {
   for (const [i, { queued, result }] of answers.entries()) {
-    if (i > 0 && i % resultsPerTurn === 0) await nextTurn()
+    if (i > 0 && i % resultsPerTurn === 0) await turnOfTheLoop()
     if ('value' in result) queued.resolve(result.value)
     else queued.reject(result.error)
   }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import t from 'tap'
 import { loggerOptions } from '../logging/options.ts'
 import { bufferTurn } from '../logging/turn-buffer.ts'
@@ -10,11 +10,11 @@ t.test('the lines of a turn are written at once, in their order', async (t) => {
   log.write('a\n')
   log.write('b\n')
   t.same(written, [])
-  await turn()
+  await turnOfTheLoop()
   t.same(written, ['a\nb\n'])
   log.write('c\n')
   log.flushSync()
-  await turn()
+  await turnOfTheLoop()
   t.same(written, ['a\nb\n', 'c\n'])
 })
 

@@ -9,7 +9,7 @@ import type { Sender } from './sender.ts'
 
 /** The outcome of an attempt. `postponed`: the shop could not make it. `lost`: events were deleted before they were delivered. */
 export const outcomes = ['delivered', 'failed', 'disabled', 'postponed', 'lost'] as const
-export type Outcome = (typeof outcomes)[number]
+export type DeliveryOutcome = (typeof outcomes)[number]
 
 export interface DispatcherOptions {
   readonly store: Pick<Store, 'lastEvent' | 'events' | 'claimWebhooks' | 'renewClaim' | 'settleWebhook' | 'releaseWebhooks'>
@@ -20,7 +20,7 @@ export interface DispatcherOptions {
    */
   readonly write: (event: ShopEvent, webhook: WebhookTarget, signal: AbortSignal) => Promise<Uint8Array | undefined>
   readonly warn: (details: object, message: string) => void
-  readonly count?: (outcome: Outcome) => void
+  readonly count?: (outcome: DeliveryOutcome) => void
   /** Milliseconds after which a claim is renewed before a POST. */
   readonly renewAfter?: number
   /** The most webhooks that are served at once. */

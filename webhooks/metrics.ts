@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Store } from '../domain/store.ts'
 import type { WebhookBacklog } from '../domain/webhook.ts'
-import { type Outcome, outcomes } from './dispatcher-options.ts'
+import { type DeliveryOutcome, outcomes } from './dispatcher-options.ts'
 
 interface Measured {
   readonly registry: Registry
@@ -17,7 +17,7 @@ const freshness = 5_000
  * Registers the metrics of deliveries to webhooks.
  * @returns a function that counts an outcome
  */
-export function measureDeliveries({ registry, store, serving }: Measured): (outcome: Outcome) => void {
+export function measureDeliveries({ registry, store, serving }: Measured): (outcome: DeliveryOutcome) => void {
   const registers = [registry]
   const deliveries = new Counter({
     name: 'tradepost_webhook_deliveries_total',

@@ -36,7 +36,7 @@ export interface XmlGate {
    * Parses and validates small documents as one, because libxml2 compiles the schema for each validation, which takes longer
    * than the rest. `parse` and `validate` have nothing left to do for those that are valid. The others are left to them.
    */
-  readTogether(guarded: readonly Guarded[], xsd: Xsd, roots: readonly string[]): void
+  validateTogether(guarded: readonly Guarded[], xsd: Xsd, roots: readonly string[]): void
 }
 
 /** Prepares a document that this service wrote, so that it can be validated. */
@@ -66,7 +66,7 @@ function syntaxProblem(error: unknown): Problem {
 }
 
 /** How often a batch is tried, each time without the documents that had errors. An invalid document costs the others one attempt. */
-const maxAttempts = 3
+const mostAttempts = 3
 
 /** Documents with more lines are read alone. libxml2 counts 65,535 lines, and a batch has at most 64 documents. */
 const maxLines = 1_000
@@ -129,11 +129,11 @@ export function makeXmlGate(collectGarbage: () => void = () => undefined): XmlGa
       return parsed
     },
 
-    readTogether(guarded, xsd, roots) {
+    validateTogether(guarded, xsd, roots) {
       let left = guarded.filter(
         ({ source, tags }) => isSmall(tags) && roots.includes(tags[0]?.name ?? '') && countLineFeeds(source) < maxLines
       )
-      for (let attempt = 0; left.length > 1 && attempt < maxAttempts; attempt++) {
+      for (let attempt = 0; left.length > 1 && attempt < mostAttempts; attempt++) {
         const batch = join(left.map(({ source }) => source))
         const lines = errorLines(batch.xml, schemaOf(xsd, roots, batch.size))
         if (!lines) {

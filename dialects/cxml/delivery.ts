@@ -42,7 +42,7 @@ export function findDestination(header: XmlElement, lines: readonly NumberedLine
   const agreed = new Agreed(reference)
   for (const destination of others) {
     const conflict = agreed.conflictWith(destination)
-    if (conflict) refuse(destination, conflict, faults)
+    if (conflict) addFault(destination, conflict, faults)
     else agreed.add(destination)
   }
   return { shipTo: reference.shipTo, named: agreed.named }
@@ -53,7 +53,7 @@ function rankOf({ hasPostal, name, id }: Destination): number {
   return hasPostal ? 2 : Number(name !== '' && id !== '')
 }
 
-function refuse({ name, shipTo, line }: Destination, other: Destination, faults: FaultList): void {
+function addFault({ name, shipTo, line }: Destination, other: Destination, faults: FaultList): void {
   const where = other.line ? `line ${other.line.number}` : 'the order'
   const detail = bothDiffer(name, other.name)
     ? `The ShipTo names another recipient than that of ${where}. One order goes to one recipient: send an order for each recipient.`

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isRace, overloaded } from './failures.ts'
 
 /** The most attempts when a transaction conflicts with others. */
-const attempts = 6
+const mostAttempts = 6
 /** The delay before the second attempt, in milliseconds. It doubles for each further attempt, and has jitter. */
 const firstPause = 5
 
@@ -13,7 +13,7 @@ export async function retrying<T>(run: () => Promise<T>): Promise<T> {
       return await run()
     } catch (error) {
       if (!isRace(error)) throw error
-      if (attempt === attempts) throw overloaded(error)
+      if (attempt === mostAttempts) throw overloaded(error)
       await sleep(firstPause * 2 ** (attempt - 1) * (0.5 + Math.random()))
     }
   }

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { FairScheduler } from '../../fairness/fair-scheduler.ts'
 import { stopClock } from '../stopped-clock.ts'
@@ -31,7 +31,7 @@ t.test('callers take turns: the work of one does not wait for all that another h
     })
   for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'c1']) schedule(name)
   t.same(begun, ['a1'])
-  while (begun.length < 6) await turn()
+  while (begun.length < 6) await turnOfTheLoop()
   t.same(begun, ['a1', 'a2', 'b1', 'c1', 'a3', 'a4'])
 })
 
@@ -47,7 +47,7 @@ t.test('callers share the time: one whose work is short goes on until it has use
   schedule('a0', 30)
   for (let i = 1; i <= 3; i++) schedule(`a${i}`, 30)
   for (let i = 1; i <= 3; i++) schedule(`b${i}`, 8)
-  while (begun.length < 7) await turn()
+  while (begun.length < 7) await turnOfTheLoop()
   t.same(begun, ['a0', 'a1', 'b1', 'b2', 'b3', 'a2', 'a3'])
 })
 
@@ -68,7 +68,7 @@ t.test('time that work takes after its start counts too: the event loop turns be
       Promise.resolve().then(work)
     })
   }
-  while (turns.length < 5) await turn()
+  while (turns.length < 5) await turnOfTheLoop()
   t.equal(new Set(turns).size, 5, String(turns))
 })
 
@@ -82,7 +82,7 @@ t.test('work that follows from the work of a turn is done in that turn, but only
     if (name.length < 4) scheduler.schedule(name.charAt(0), () => steps(`${name}+`))
   }
   for (const name of ['a', 'b']) scheduler.schedule(name, () => steps(name))
-  while (done.length < 8) await turn()
+  while (done.length < 8) await turnOfTheLoop()
   t.same(done, ['a', 'a+', 'a++', 'b', 'b+', 'a+++', 'b++', 'b+++'])
 })
 
@@ -97,7 +97,7 @@ t.test('work that goes on waits for the turns of others, but not for what its ca
   }
   for (const name of ['a', 'A']) scheduler.schedule('a', () => steps(name, 2))
   scheduler.schedule('b', () => steps('b', 1))
-  while (done.length < 8) await turn()
+  while (done.length < 8) await turnOfTheLoop()
   t.same(done, ['a', 'a+', 'b', 'a++', 'b+', 'A', 'A+', 'A++'])
 })
 

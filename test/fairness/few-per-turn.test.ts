@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import t from 'tap'
 import { FewPerTurn } from '../../fairness/few-per-turn.ts'
 
@@ -9,10 +9,10 @@ t.test('few calls are made in a turn of the event loop, and callers take turns w
   const atOnce = made.length
   t.ok(atOnce > 0 && atOnce < 20, `${atOnce} at once`)
   calls.add('b', () => made.push('b'))
-  await nextTurn()
+  await turnOfTheLoop()
   t.equal(made.length, 2 * atOnce)
   t.ok(made.includes('b'), 'b does not wait for all of a')
-  while (made.length < 21) await nextTurn()
+  while (made.length < 21) await turnOfTheLoop()
   t.same(made.filter((caller) => caller === 'a').length, 20)
 })
 
@@ -24,7 +24,7 @@ t.test('calls that come in a turn whose calls are all made wait for a later turn
   }
   add(1_000)
   const atOnce = made
-  await nextTurn()
+  await turnOfTheLoop()
   add(1_000)
   t.equal(made, 2 * atOnce)
 })
@@ -35,6 +35,6 @@ t.test('a call that comes alone is made at once', async (t) => {
     let isMade = false
     calls.add('a', () => (isMade = true))
     t.ok(isMade, `turn ${turn}`)
-    await nextTurn()
+    await turnOfTheLoop()
   }
 })

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import t from 'tap'
 import { message } from '../http/wire.ts'
 import { short, startHostile } from './shop.ts'
@@ -28,7 +28,7 @@ t.test('bodies that come a byte at a time fill no memory', async (t) => {
     }
     for (let sent = 0; sent < bytes; sent++) {
       for (const socket of senders) socket.write('<')
-      await turn()
+      await turnOfTheLoop()
     }
     shop.leave()
     await shop.recovers(t)

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import t from 'tap'
 import { message } from '../http/wire.ts'
 import { until } from '../until.ts'
@@ -42,7 +42,7 @@ const beginnings: readonly string[] = [
 /** The moments at which a connection is reset. */
 const moments: Readonly<Record<string, (socket: Socket, shop: HostileShop) => Promise<unknown>>> = {
   'at once': async () => undefined,
-  'a turn later': () => turn(),
+  'a turn later': () => turnOfTheLoop(),
   'when the shop has answered another request': (_socket, shop) => shop.send({ path: '/health/live' }),
   'when bytes of an answer have come, or it is closed': (socket, shop) =>
     // Some of the requests are never complete and never answered, so another event ends the wait.
@@ -76,7 +76,7 @@ t.test('thousands of clients that connect, send and leave at once hold up nobody
   async function leave(i: number): Promise<void> {
     const socket = await shop.open()
     socket.end(sendings[i % sendings.length] ?? '', 'latin1')
-    await turn()
+    await turnOfTheLoop()
     socket.destroy()
   }
   await shop.survives(t, async () => {

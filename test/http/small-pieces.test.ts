@@ -1,6 +1,6 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import t from 'tap'
 import { freePieces, gatheredSize, gatherSmallPieces } from '../../http/small-pieces.ts'
 import { build, orderXml } from '../build.ts'
@@ -34,7 +34,7 @@ t.test('small pieces of a body are gathered, and every byte stays in its place',
     const sent = piecesOf(sizes)
     for (const piece of sent) request.push(piece)
     request.push(null)
-    await turn()
+    await turnOfTheLoop()
     const whole = Buffer.concat(sent)
     t.ok(Buffer.concat(pieces).equals(whole), name)
     t.ok(request.readableEnded, `${name}: it ends`)
@@ -69,7 +69,7 @@ t.test('an order that arrives a byte at a time is placed, and few pieces of it a
   wire.send(message('POST /order', { 'content-type': 'application/xml', 'content-length': String(order.length) }))
   for (const byte of order) {
     wire.send(byte)
-    await turn()
+    await turnOfTheLoop()
   }
   t.equal((await wire.answer()).status, 201)
   t.ok(pieces <= freePieces + 1, `${pieces} pieces of ${order.length} bytes`)

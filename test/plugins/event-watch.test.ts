@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { build, draft, type Shop } from '../build.ts'
 import { listening } from '../http/wire.ts'
@@ -46,14 +46,14 @@ t.test('a request that an event wakes reads it when it is the turn of its addres
   const { shop, erp, next, asked } = await shopWithTurns(t)
   const reads = countReads(shop)
   const waiting = Array.from({ length: 3 }, () => shop.app.inject({ url: next, headers: { ...erp, prefer: 'wait=50' } }))
-  while (reads.count < 3) await nextTurn()
+  while (reads.count < 3) await turnOfTheLoop()
   await place(shop)
   for (const expected of [4, 5, 6]) {
     const turn = await asked()
     t.equal(turn.network, '127.0.0.1')
     t.equal(reads.count, expected - 1)
     turn.start()
-    while (reads.count < expected) await nextTurn()
+    while (reads.count < expected) await turnOfTheLoop()
   }
   for (const { statusCode } of await Promise.all(waiting)) t.equal(statusCode, 200)
 })
@@ -76,7 +76,7 @@ t.test('a wait whose client went away waits for its turn', async (t) => {
   const socket = connect(Number(port), '127.0.0.1')
   await once(socket, 'connect')
   socket.write(`GET ${next} HTTP/1.1\r\nHost: shop\r\nAuthorization: ${erp.authorization}\r\nPrefer: wait=60\r\n\r\n`)
-  while (reads.count < 1) await nextTurn()
+  while (reads.count < 1) await turnOfTheLoop()
   socket.destroy()
   const turn = await asked()
   t.equal(reads.count, 1)
@@ -107,13 +107,13 @@ async function crowd(t: Test) {
   })
   const wait = (headers: typeof many) => shop.app.inject({ url: next, headers: { ...headers, ...json, prefer: 'wait=60' } })
   const waiting = Array.from({ length: waits }, () => wait(many))
-  while (reads.count < waits) await nextTurn()
+  while (reads.count < waits) await turnOfTheLoop()
   t.teardown(() => {
     release()
     return Promise.all(waiting)
   })
   const answer = wait(one)
-  while (reads.count < waits + 1) await nextTurn()
+  while (reads.count < waits + 1) await turnOfTheLoop()
   return { shop, many, one, answer, reads }
 }
 
@@ -127,7 +127,7 @@ t.test('a customer with many waiting requests is not answered before one with a 
 t.test('an event is found while requests that heard an earlier one are still answered', async (t) => {
   const { shop, many, one, answer, reads } = await crowd(t)
   await place(shop, many)
-  while (reads.held === 0) await nextTurn()
+  while (reads.held === 0) await turnOfTheLoop()
   const resource = await place(shop, one)
   t.match((await answer).json(), { event: [{ type: 'order-placed', resource }] })
   t.ok(reads.held < waits, 'the others are woken in turn')

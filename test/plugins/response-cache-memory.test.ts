@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
@@ -35,7 +35,7 @@ t.test('a stored response keeps nothing of the request that it was made for in m
   }
   const kept = () => requests.filter((request) => request.deref()).length
   for (let i = 0; i < 100 && kept() > 0; i++) {
-    await turn()
+    await turnOfTheLoop()
     collect()
   }
   t.same([requests.length, kept()], [3, 0])

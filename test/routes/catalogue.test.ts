@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { decimal } from '../../domain/money.ts'
 import type { Store } from '../../domain/store.ts'
@@ -178,7 +178,7 @@ async function ask(t: Test, { app }: Shop): Promise<Socket> {
  * by the end of this one. @returns how many batches it has read for the first one, and how many a catalogue has
  */
 async function downloadBeside(shop: Shop, reading: Reading): Promise<{ ahead: number; all: number }> {
-  while (reading.started === 0) await turn()
+  while (reading.started === 0) await turnOfTheLoop()
   await get(shop)
   return { ahead: reading.batchesOfFirst, all: reading.batches - reading.batchesOfFirst }
 }
@@ -231,7 +231,7 @@ t.test('when the client leaves, the reading ends', async (t) => {
   const socket = await ask(t, shop)
   const { ahead } = await downloadBeside(shop, reading)
   socket.destroy()
-  while (reading.ended < 2) await turn()
+  while (reading.ended < 2) await turnOfTheLoop()
   t.ok(reading.batchesOfFirst <= ahead + 1, 'nothing more was read for nobody')
 })
 

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import t from 'tap'
 import { build, orderXml, type Shop, xml } from '../build.ts'
 import { hold } from './held-verb.ts'
@@ -96,7 +96,7 @@ t.test('a second request with a key whose first request is in progress is 409, a
   const headers = { 'idempotency-key': guestKey }
   const { letGo, calls } = hold(shop, 'placeOrder', 1)
   const first = post(shop, orderXml(), headers)
-  while (calls() < 1) await turn()
+  while (calls() < 1) await turnOfTheLoop()
   const second = await post(shop, orderXml(), headers)
   t.match([second.statusCode, second.body], [409, 'idempotency-in-flight'])
   letGo()

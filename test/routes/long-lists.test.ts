@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { itemsOfPiece, type Pieces } from '../../representations/pieces.ts'
 import { productsRepresentations } from '../../representations/product.ts'
@@ -73,7 +73,7 @@ t.test('others have their turn while a long page is written', async (t) => {
   let isAnswered = false
   const seen = watch(t, { waits: () => !isAnswered })
   const page = get(shop, path, '192.0.2.1')
-  while (seen.pieces === 0) await turn()
+  while (seen.pieces === 0) await turnOfTheLoop()
   const product = await get(shop, '/product/P-1000', '192.0.2.2')
   isAnswered = true
   t.equal(product.statusCode, 200)
@@ -94,7 +94,7 @@ t.test('what an address has begun goes on before its other requests begin', asyn
   const shop = await build(t, { products })
   const seen = watch(t)
   const first = get(shop, path, '192.0.2.1')
-  while (seen.pieces === 0) await turn()
+  while (seen.pieces === 0) await turnOfTheLoop()
   const others = Array.from({ length: 4 }, (_, i) => get(shop, `/products?limit=${900 + i}`, '192.0.2.1'))
   for (const answer of [first, ...others]) t.equal((await answer).statusCode, 200)
   t.equal(seen.pieces, 5 * pieces)
@@ -165,9 +165,9 @@ t.test('the turn of a long page is given back when it cannot be read, is not mod
   const { letGo, calls } = hold(shop, 'products', Number.POSITIVE_INFINITY)
   const wires = await Promise.all(Array.from({ length: 3 }, () => Wire.open(t, app)))
   for (const wire of wires) wire.send(message(`GET ${path}&category=none`))
-  while (calls() === 0) await turn()
+  while (calls() === 0) await turnOfTheLoop()
   for (const wire of wires) wire.abort()
-  while (app.connections.open.size > 0) await turn()
+  while (app.connections.open.size > 0) await turnOfTheLoop()
   letGo()
   for (const url of [`${path}&category=other`, searched]) t.equal((await get(shop, url, '127.0.0.1')).statusCode, 200)
 })
@@ -176,7 +176,7 @@ t.test('a page that may have 100 items waits for no turn', async (t) => {
   const shop = await build(t, { products })
   const { letGo, calls } = hold(shop, 'products', 3)
   const long = Array.from({ length: 3 }, (_, i) => get(shop, path, `192.0.2.${1 + i}`))
-  while (calls() < 3) await turn()
+  while (calls() < 3) await turnOfTheLoop()
   t.equal((await get(shop, '/products', '192.0.2.1')).statusCode, 200)
   t.equal((await get(shop, '/products?limit=100', '192.0.2.9')).statusCode, 200)
   letGo()
@@ -196,12 +196,12 @@ t.test('a long page that waited for its turn for 30 s is refused', async (t) => 
   }
   const { letGo, calls } = hold(shop, 'products', Number.POSITIVE_INFINITY)
   const first = get(shop, path, '192.0.2.1')
-  while (calls() === 0) await turn()
+  while (calls() === 0) await turnOfTheLoop()
   const before = revisions
   const second = get(shop, `${path}&category=none`, '192.0.2.1')
   // It asks for its turn after that, in the same turn of the event loop.
-  while (revisions === before) await turn()
-  for (let i = 0; i < 5; i++) await turn()
+  while (revisions === before) await turnOfTheLoop()
+  for (let i = 0; i < 5; i++) await turnOfTheLoop()
   pass(30_001)
   letGo()
   t.equal((await first).statusCode, 200)
@@ -219,9 +219,9 @@ t.test('a page is not written to its end for a client that has gone', async (t) 
   const isOpen = () => shop.app.connections.open.size > 0
   const seen = watch(t, { onPiece: () => wire.abort(), waits: isOpen })
   wire.send(message(`GET ${path}`))
-  while (seen.pieces === 0 || isOpen()) await turn()
+  while (seen.pieces === 0 || isOpen()) await turnOfTheLoop()
   // Each piece takes one turn.
-  for (let i = 0; i < pieces; i++) await turn()
+  for (let i = 0; i < pieces; i++) await turnOfTheLoop()
   t.ok(seen.pieces < pieces, `${seen.pieces} of ${pieces} pieces were written`)
   t.equal((await get(shop, '/product/P-1000', '192.0.2.2')).statusCode, 200)
 })

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import t from 'tap'
 import { DomainError } from '../../domain/errors.ts'
 import { Batcher, type Settled } from '../../stores/batcher.ts'
@@ -32,7 +32,7 @@ t.test('the results of a batch are handed over a few in each turn, and the next 
   let next: Promise<number> | undefined
   while (answered < 100) {
     const before = answered
-    await nextTurn()
+    await turnOfTheLoop()
     inTurns.push(answered - before)
     if (answered > 0) next ??= batcher.submit(1_000)
     if (batches.length === 2) answeredBeforeNext ??= answered

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
@@ -31,7 +31,7 @@ t.test('no garbage collection frees an object of the addon, which could end the 
     return { db: new WeakRef(db), statement: new WeakRef(statement), other: new WeakRef({}) }
   }
   const { db, statement, other } = made()
-  await turn()
+  await turnOfTheLoop()
   collect()
   t.notOk(other.deref(), 'what nobody holds is gone')
   t.ok(db.deref() && statement.deref())

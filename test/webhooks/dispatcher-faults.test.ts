@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import type { WebhookProgress } from '../../domain/webhook.ts'
 import { Problem } from '../../http/problem.ts'
 import { Dispatcher } from '../../webhooks/dispatcher.ts'
-import type { DispatcherOptions, Outcome } from '../../webhooks/dispatcher-options.ts'
+import type { DeliveryOutcome, DispatcherOptions } from '../../webhooks/dispatcher-options.ts'
 import { Sender } from '../../webhooks/sender.ts'
 import { Targets } from '../../webhooks/targets.ts'
 import { build, draft, type Shop, xml } from '../build.ts'
@@ -101,7 +101,7 @@ t.test('a warning says once that a webhook misses events', async (t) => {
  */
 async function deliverLast(t: Test, deleted: number, first?: 'failed' | 'deleted') {
   const receiver = await startReceiver(t)
-  const counted: Outcome[] = []
+  const counted: DeliveryOutcome[] = []
   let waiting = deleted
   let last = 0
   /** Deletes the event at a position, and those before it. */
