@@ -92,3 +92,6 @@ export function orderXml(quantities: Readonly<Record<string, string | number>> =
 }
 
 export const xml = { 'content-type': 'application/xml' } as const
+export const form = { 'content-type': 'application/x-www-form-urlencoded' } as const
+/** A form from a browser, which is answered by a page. */
+export const browserForm = { ...form, accept: 'text/html' } as const

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { blockThread } from '../block-thread.ts'
-import { build, orderXml } from '../build.ts'
+import { browserForm, build, orderXml } from '../build.ts'
 import { ask, listening, message, remaining } from '../http/wire.ts'
 import { stopClock } from '../stopped-clock.ts'
 
@@ -43,7 +43,7 @@ t.test('over the limit it is 429 with Retry-After, and nothing is done (RFC 6585
   })
   t.equal(refused.headers['retry-after'], /t=(\d+)/.exec(refused.headers['ratelimit'] ?? '')?.[1])
   t.equal((await store.orders({ limit: 10 })).items.length, 2)
-  const person = { accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded' }
+  const person = browserForm
   t.match(await ask(t, app, message('POST /order', person, 'item.1.product-id=ABC-1&item.1.quantity=1')), {
     status: 429,
     body: /What you sent is not lost: reload this page/
@@ -166,7 +166,7 @@ t.test('a service that is too busy counts what it sheds', async (t) => {
 
 t.test('failed sign-ins count', async (t) => {
   const { app } = await buildLimited(t, { RATE_LIMIT: '3' })
-  const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' }
+  const headers = browserForm
   const signIn = async () => (await app.inject({ method: 'POST', url: '/session', headers, payload: 'key=tp_wrong' })).statusCode
   const statuses = [await signIn(), await signIn(), await signIn(), await signIn()]
   t.equal(statuses[3], 429, statuses.join(' '))

@@ -7,7 +7,7 @@ import { buildProxied } from './nginx.ts'
 // Not part of `npm test`, because it needs nginx: npm run test:proxy
 
 const cached = ({ headers }: Answered) => headers['cache-status']
-const product = (name: string, price = '9.99') => `<product><name>${name}</name><price>${price}</price><unit>C62</unit></product>`
+const changedProduct = '<product><name>Changed</name><price>9.99</price><unit>C62</unit></product>'
 
 /** The first answer that is no longer fresh in the cache. nginx counts lifetimes in whole seconds. */
 async function onceStale(ask: () => Promise<Answered>): Promise<Answered> {
@@ -58,7 +58,7 @@ t.test('a changed product is seen when its lifetime is over, and an unchanged on
   const put = await send('/product/ABC-1', {
     method: 'PUT',
     headers: { ...xml, ...seller, 'if-match': String(before.headers.etag) },
-    body: product('Changed')
+    body: changedProduct
   })
   t.equal(put.status, 200, 'the entity tag that the cache gave is good for If-Match')
   const after = await onceStale(() => send('/product/ABC-1', { headers: { 'if-none-match': String(before.headers.etag) } }))

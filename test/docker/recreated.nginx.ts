@@ -24,7 +24,7 @@ t.test('a shop that was made anew on another address is found by an nginx that r
   const before = await runServer(t, { ...shop, HOST: '127.0.0.2' })
   names.set('127.0.0.2')
   const { port } = await startNginx(t, { port: Number(portOf(before)), nameServer: names.port })
-  const status = async (path = '/order') => (await send(port, path)).status
+  const status = async () => (await send(port, '/order')).status
   await until(async () => (await status()) === 200, 'nginx finds the shop')
   const order = { method: 'POST', headers: { ...xml, 'idempotency-key': 'the one and only key' }, body: orderXml() }
   const placed = await send(port, '/order', order)

@@ -5,7 +5,7 @@ import type { Scope } from '../../domain/caller.ts'
 import { hashKey } from '../../http/credentials.ts'
 import { openPostgresStore } from '../../stores/postgres/store.ts'
 import type { Answered } from '../ask.ts'
-import { orderXml, xml } from '../build.ts'
+import { form, orderXml, xml } from '../build.ts'
 import { type RunningServer, runServer } from '../run-server.ts'
 import { startPostgres } from '../stores/embedded.ts'
 import { everything, stocked } from '../stores/fixtures.ts'
@@ -123,11 +123,11 @@ t.test('an answer of one replica is valid on every other', async (t) => {
 
   await t.test('a person stays signed in, a cursor goes on, a revoked key is refused', async (t) => {
     const seller = await shop.key('Shop', 'fulfilment')
-    const form = new URLSearchParams({ key: seller.authorization.slice(7) }).toString()
+    const body = new URLSearchParams({ key: seller.authorization.slice(7) }).toString()
     const { headers } = await shop.send('/session', {
       method: 'POST',
-      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html', 'sec-fetch-site': 'same-origin' },
-      body: form
+      headers: { ...form, accept: 'text/html', 'sec-fetch-site': 'same-origin' },
+      body
     })
     const cookie = String(headers['set-cookie']?.[0]).split(';')[0]
     for (let i = 0; i < 2 * replicas; i++) t.equal((await shop.send('/orders', { headers: { cookie, accept: 'text/html' } })).status, 200)

@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { build, xml } from '../build.ts'
-import { documentProcesses } from './processes.ts'
-
-const skip = process.platform === 'linux' ? false : 'this system does not tell which processes another has started'
+import { documentProcesses, skip } from './processes.ts'
 
 /** Larger than a document for the process for small ones. */
 const payload = `<purchase-order>${'<item><product-id>ABC-1</product-id><quantity>1</quantity></item>'.repeat(600)}</purchase-order>`

@@ -1,5 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
+/** Why a test of the document processes is skipped; false where it is not. */
+export const skip = process.platform === 'linux' ? false : 'this system does not tell which processes another has started'
+
 /** The document processes of this process, as proc(5) tells them. */
 export function documentProcesses(): number[] {
   return readdirSync('/proc')

@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { build, xml } from '../build.ts'
-import { documentProcesses } from './processes.ts'
-
-const skip = process.platform === 'linux' ? false : 'this system does not tell which processes another has started'
+import { documentProcesses, skip } from './processes.ts'
 
 t.test('an order whose answer cannot be written is stored, and the 503 says so', { skip }, async (t) => {
   const { app, store } = await build(t, { products: { 'ABC-1': { onHand: '1000000' as never } } })

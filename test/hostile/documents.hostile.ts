@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import type { Answered } from '../ask.ts'
-import { type HostileShop, startHostile } from './shop.ts'
+import { form, type HostileShop, startHostile } from './shop.ts'
 
 const largestRefusal = 64 * 1024
 
 const xml = { 'content-type': 'application/xml' }
 const json = { 'content-type': 'application/json' }
-const form = { 'content-type': 'application/x-www-form-urlencoded' }
 
 const item = '<item><product-id>ABC-1</product-id><quantity>1</quantity></item>'
 const orderOf = (items: number) => `<purchase-order>${item.repeat(items)}</purchase-order>`

@@ -187,3 +187,5 @@ const portOf = (base: string) => Number(new URL(base).port)
 function isReset({ code, message }: NodeJS.ErrnoException): boolean {
   return (code === 'ECONNRESET' || code === 'EPIPE') && message !== 'aborted'
 }
+
+export const form = { 'content-type': 'application/x-www-form-urlencoded' } as const

@@ -4,9 +4,8 @@ import type { Answered, Sent } from '../ask.ts'
 import { message } from '../http/wire.ts'
 import { until } from '../until.ts'
 import { commonWords, importLarge, placeLarge } from './catalogue.ts'
-import { type HostileShop, startHostile } from './shop.ts'
+import { form, type HostileShop, startHostile } from './shop.ts'
 
-const form = { 'content-type': 'application/x-www-form-urlencoded' }
 const rate = 600
 
 /** How often each status was answered. */

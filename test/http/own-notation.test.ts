@@ -1,5 +1,5 @@
 import t from 'tap'
-import { build, orderXml } from '../build.ts'
+import { build, form, orderXml } from '../build.ts'
 import { type Answer, ask, listening, message } from './wire.ts'
 
 const java = 'text/html, image/gif, image/jpeg, */*; q=0.2'
@@ -123,7 +123,6 @@ t.test('a document is answered in its own notation', async (t) => {
   })
 
   t.test('a refused form of a machine is answered by Accept alone, one of a browser by a page', async (t) => {
-    const form = { 'content-type': 'application/x-www-form-urlencoded' }
     const body = 'item.1.product-id=ABC-1&item.1.quantity=0'
     for (const [accept, type] of [
       [undefined, 'application/problem+xml'],

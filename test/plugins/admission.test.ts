@@ -1,7 +1,7 @@
 import { type AddressInfo, connect } from 'node:net'
 import type { LightMyRequestResponse } from 'fastify'
 import t, { type Test } from 'tap'
-import { build, xml } from '../build.ts'
+import { browserForm, build, xml } from '../build.ts'
 import { countReads } from '../count-reads.ts'
 import { listening, message } from '../http/wire.ts'
 import { holdWrites } from './hold-writes.ts'
@@ -25,7 +25,7 @@ t.test('large orders that wait to be written have bounded room: more are 503, fo
   const placed = await app.inject({ method: 'POST', url: '/order', headers: xml, payload })
   t.equal(placed.statusCode, 201)
   const url = String(placed.headers.location)
-  const get = (remoteAddress: string, accept = 'application/xml') => app.inject({ url, remoteAddress, headers: { accept } })
+  const get = (remoteAddress: string) => app.inject({ url, remoteAddress, headers: { accept: 'application/xml' } })
 
   // Which requests have room is tested here, not what is written.
   const { letGo, waiting } = holdWrites(t, app, async () => Buffer.from('<order/>'))
@@ -39,8 +39,7 @@ t.test('large orders that wait to be written have bounded room: more are 503, fo
   // Those that are refused are answered while the others are held.
   const refused = await Promise.race(asked)
   t.match(refused, { statusCode: 503, headers: { 'retry-after': '5' }, body: /Too many large orders are being read or changed right now/ })
-  const form = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' }
-  const cancel = { method: 'POST', url, remoteAddress: '192.0.2.1', headers: form, payload: '_method=DELETE&_if-match="x"' } as const
+  const cancel = { method: 'POST', url, remoteAddress: '192.0.2.1', headers: browserForm, payload: '_method=DELETE&_if-match="x"' } as const
   t.match(await app.inject(cancel), { statusCode: 503, body: /<h1/ }, 'a page that has no room for the order is there without it')
   // One caller's orders are read a few at a time, so all of them must have been read before room is free again.
   while (waiting() + refusals < asked.length) await new Promise(setImmediate)
@@ -134,7 +133,7 @@ t.test('a large order takes room while the form that changes it waits for its tu
     const { statusCode } = await app.inject({
       method: 'POST',
       url: String(headers.location),
-      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' },
+      headers: browserForm,
       payload: '_method=PUT&_more=1&item.1.product-id=ABC-1'
     })
     if (statusCode === 503) refusals++

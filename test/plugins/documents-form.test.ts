@@ -1,8 +1,7 @@
 import t from 'tap'
-import { build, orderXml } from '../build.ts'
+import { build, form, orderXml } from '../build.ts'
 import { nothingStored, type Refusal, refusals, refuse } from './refusal.ts'
 
-const form = { 'content-type': 'application/x-www-form-urlencoded' }
 const valid = 'item.1.product-id=ABC-1&item.1.quantity=1'
 const invalid = (body: string, path: string, detail: RegExp): Refusal => ({ body, headers: form, code: 'invalid-document', path, detail })
 const malformed = (body: string | Buffer, detail: RegExp): Refusal => ({ body, headers: form, code: 'malformed-document', detail })

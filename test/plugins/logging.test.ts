@@ -4,7 +4,7 @@ import { maskSecrets } from '../../logging/options.ts'
 import { makeRequestIds } from '../../logging/request-ids.ts'
 import { terminalLog } from '../../logging/terminal.ts'
 import { unavailable } from '../../stores/postgres/failures.ts'
-import { build, orderXml, xml } from '../build.ts'
+import { browserForm, build, orderXml, xml } from '../build.ts'
 import { listening, Wire } from '../http/wire.ts'
 import { deferred } from '../webhooks/deferred.ts'
 
@@ -34,12 +34,7 @@ t.test('no key, cookie, idempotency key or whole order id is in the log of a ses
   const numbered = await send('POST', '/order', { ...xml, ...customer }, orderXml({ 'ABC-1': 1 }, '<order-number>1</order-number>'))
   const ids = [id, String(numbered.headers['location']).split('/').at(-1) ?? '']
   await send('POST', '/order', { ...xml, ...customer }, orderXml({ 'ABC-1': 2 }, '<order-number>1</order-number>'))
-  const signedIn = await send(
-    'POST',
-    '/session',
-    { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' },
-    `key=${secret}`
-  )
+  const signedIn = await send('POST', '/session', browserForm, `key=${secret}`)
   const cookie = String(signedIn.headers['set-cookie']).split(';')[0] ?? ''
   for (const headers of [{}, customer, { authorization: `Basic ${basic}` }, { cookie }, { authorization: 'Bearer tp_guessed-key-0001' }]) {
     await send('GET', uri, headers)

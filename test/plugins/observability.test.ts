@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { build, orderXml, xml } from '../build.ts'
+import { browserForm, build, orderXml, xml } from '../build.ts'
 import { cxmlLine, cxmlOrder, products, send, ublOrder } from '../routes/buyer-fixtures.ts'
 
 /** Passes when the metrics have all of these lines. */
@@ -39,8 +39,7 @@ t.test('orders are counted by what became of them', async (t) => {
   await post(numbered, { ...customer, prefer: 'return=minimal' })
   await post(orderXml({ 'ABC-1': 1_000 }))
   await post('<nonsense/>')
-  const form = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' }
-  await post('item.1.product-id=ABC-1&item.1.quantity=1', form)
+  await post('item.1.product-id=ABC-1&item.1.quantity=1', browserForm)
   const { body } = await app.inject('/metrics')
   for (const [outcome, count] of Object.entries({ placed: 4, replayed: 1, repeated: 2, refused: 2 })) {
     shows(t, body, `tradepost_orders_total{outcome="${outcome}"} ${count}`)

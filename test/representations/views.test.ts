@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { decimal } from '../../domain/money.ts'
-import { build, draft } from '../build.ts'
+import { build, draft, form } from '../build.ts'
 
 /** A name that would break out of its place on a page if it were not escaped. */
 const hostile: Readonly<Record<string, string>> = {
@@ -103,7 +103,7 @@ for (const [i, [what, text]] of Object.entries(hostile).entries()) {
       const answer = await app.inject({
         method: 'POST',
         url,
-        headers: { ...html, 'content-type': 'application/x-www-form-urlencoded' },
+        headers: { ...html, ...form },
         payload: `${fields}&_method=PUT&_if-match=${encodeURIComponent('*')}`
       })
       t.equal(answer.statusCode, 422, `${url} refuses it`)

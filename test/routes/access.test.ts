@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Scope } from '../../domain/caller.ts'
-import { build, orderXml, type Shop, xml } from '../build.ts'
+import { browserForm, build, orderXml, type Shop, xml } from '../build.ts'
 
 type Who = 'guest' | 'buyer' | 'other buyer' | 'catalogue' | 'fulfilment' | 'bad key'
 
@@ -212,7 +212,7 @@ t.test('a revoked or expired key is refused everywhere, also where none is neede
 
 t.test('a form without content is no way around the key that a route needs', async (t) => {
   const { app } = await build(t, { settings: { GUEST_ORDERS: 'off' } })
-  const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' }
+  const headers = browserForm
   for (const url of ['/order', '/order/any', '/order/any/status', '/product/ABC-1/stock']) {
     for (const payload of ['', '_method=PUT', '_method=DELETE', '_more=5']) {
       const { statusCode } = await app.inject({ method: 'POST', url, headers, payload })

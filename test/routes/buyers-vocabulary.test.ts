@@ -1,5 +1,5 @@
 import t from 'tap'
-import { build } from '../build.ts'
+import { browserForm, build } from '../build.ts'
 import { products, read, send } from './buyer-fixtures.ts'
 
 const document = `<purchase-order>
@@ -61,7 +61,7 @@ t.test('JSON and forms take line-id, requested-delivery-date, extension and cont
     ['item.1.line-id', '7'],
     ['item.1.requested-delivery-date', '2026-12-24']
   ])
-  const form = await send(shop, fields.toString(), { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' })
+  const form = await send(shop, fields.toString(), browserForm)
   t.equal(form.statusCode, 303, form.body)
   t.match(await read(shop, form.headers['location']), {
     buyer: { contact: 'Ann' },
@@ -112,7 +112,7 @@ t.test('the form that changes an order keeps these elements', async (t) => {
   const changed = await app.inject({
     method: 'POST',
     url,
-    headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' },
+    headers: browserForm,
     payload: fields.toString()
   })
   t.equal(changed.statusCode, 303, changed.body)

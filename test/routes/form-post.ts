@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
+import { form } from '../build.ts'
 
 export const html = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' } as const
-const form = { 'content-type': 'application/x-www-form-urlencoded' } as const
 
 export function post(
   app: FastifyInstance,

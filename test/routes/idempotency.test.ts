@@ -1,6 +1,6 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import t from 'tap'
-import { build, orderXml, type Shop, xml } from '../build.ts'
+import { browserForm, build, orderXml, type Shop, xml } from '../build.ts'
 import { hold } from './held-verb.ts'
 
 const post = ({ app }: Shop, payload: string, headers: Record<string, string> = {}) =>
@@ -71,9 +71,8 @@ t.test("a guest's key has 16 characters or more: who knows it and the document i
     const refused = await post(shop, orderXml(), { 'idempotency-key': key })
     t.match([refused.statusCode, refused.body], [400, /malformed-request[\s\S]*16 characters or more/], key)
   }
-  const form = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' }
   const fields = 'item.1.product-id=ABC-1&item.1.quantity=1&_idempotency-key=short'
-  const again = await post(shop, fields, form)
+  const again = await post(shop, fields, browserForm)
   t.equal(again.statusCode, 400)
   t.match(again.body, /name="_idempotency-key" value="[0-9a-f-]{36}"/, 'a form comes back with a key that will do')
   t.equal(await count(shop), 0)

@@ -1,12 +1,11 @@
 import t from 'tap'
 import { textOf } from '../../domain/deferred.ts'
 import { mostBytes } from '../../http/problem-size.ts'
-import { build, type Shop, xml } from '../build.ts'
+import { browserForm, build, type Shop, xml } from '../build.ts'
 import { watchParses } from '../parses.ts'
 import { placedUri } from './form-post.ts'
 
 const html = { accept: 'text/html' }
-const form = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' }
 const line = '<item><product-id>ABC-1</product-id><quantity>1</quantity></item>'
 const manyProducts = { 'ABC-1': { onHand: '1000000' as never } }
 
@@ -76,7 +75,7 @@ t.test('no large order is parsed in the thread that serves when it is read', asy
     }
   }
   t.equal((await app.inject({ url: '/orders', headers: { ...seller, ...html } })).statusCode, 200)
-  const refused = await app.inject({ method: 'POST', url: order, headers: form, payload: '_method=DELETE&_if-match="x"' })
+  const refused = await app.inject({ method: 'POST', url: order, headers: browserForm, payload: '_method=DELETE&_if-match="x"' })
   t.equal(refused.statusCode, 412)
   t.same(parsed, [])
 })
@@ -89,7 +88,7 @@ t.test('a large form that is sent twice succeeds twice, and the serving thread d
     ['the order is large, and what is sent is small', 400, 0]
   ] as const) {
     const payload = fields(lines, Object.fromEntries(Array.from({ length: notes }, (_, i) => [`note.${i + 1}`, 'x'.repeat(3_900)])))
-    const placed = await app.inject({ method: 'POST', url: '/order', headers: form, payload })
+    const placed = await app.inject({ method: 'POST', url: '/order', headers: browserForm, payload })
     const uri = placedUri(placed)
     const id = uri.slice('/order/'.length)
     t.ok(textOf(await store.order(id)), title)
@@ -98,7 +97,7 @@ t.test('a large form that is sent twice succeeds twice, and the serving thread d
       app.inject({
         method: 'POST',
         url: uri,
-        headers: form,
+        headers: browserForm,
         payload: `${payload}&_method=PUT&_if-match=${encodeURIComponent(ifMatch)}&${more}`
       })
     const read = await tag()
@@ -131,7 +130,7 @@ t.test('an order that is too large for a form says how it is changed', async (t)
 
 t.test('a form that is refused comes back in 64 KiB; one that comes back in part cannot be sent', async (t) => {
   const { app } = await build(t, { products: manyProducts })
-  const refuse = (payload: string) => app.inject({ method: 'POST', url: '/order', headers: form, payload })
+  const refuse = (payload: string) => app.inject({ method: 'POST', url: '/order', headers: browserForm, payload })
   for (const [title, payload] of Object.entries({
     '500 lines': fields(500, {}, 'NONE'),
     '9,000 lines': fields(9_000, {}, 'NONE'),
@@ -155,7 +154,8 @@ t.test('a form that is refused comes back in 64 KiB; one that comes back in part
 
 t.test('more lines are added to a form as long as a page has room for them', async (t) => {
   const { app } = await build(t, { products: manyProducts })
-  const more = (lines: number) => app.inject({ method: 'POST', url: '/order', headers: form, payload: fields(lines, { _more: '5' }) })
+  const more = (lines: number) =>
+    app.inject({ method: 'POST', url: '/order', headers: browserForm, payload: fields(lines, { _more: '5' }) })
   const page = await more(90)
   t.equal(page.statusCode, 200)
   t.match(page.body, 'id="item.95.product-id"')
@@ -164,7 +164,7 @@ t.test('more lines are added to a form as long as a page has room for them', asy
   t.match(refused.body, 'more lines than a page has room for')
   t.ok(refused.rawPayload.length <= mostBytes)
   t.equal(
-    (await app.inject({ method: 'POST', url: '/order', headers: form, payload: fields(101) })).statusCode,
+    (await app.inject({ method: 'POST', url: '/order', headers: browserForm, payload: fields(101) })).statusCode,
     303,
     'it is placed all the same'
   )

@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import t from 'tap'
 import type { ApiDescription } from '../../representations/api-description.ts'
-import { build, orderXml } from '../build.ts'
+import { browserForm, build, orderXml } from '../build.ts'
 import { makeSchemaCheck, operationsOf, refsIn, resolve, routedPaths } from './api-walk.ts'
 
 async function describe(t: Parameters<typeof build>[0], settings: Readonly<Record<string, string>> = {}) {
@@ -54,13 +54,12 @@ for (const BASE_URL of ['/', '/shop', 'https://example.test/a/shop']) {
 
 t.test('a condition, a bad key and a form from elsewhere are answered as the description says', async (t) => {
   const { app, description } = await describe(t)
-  const form = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' }
   const bad = { authorization: 'Bearer tp_bad' }
   const rows = [
     ['post', '/order', { 'content-type': 'application/xml', 'if-match': '"x"' }, orderXml(), 412],
     ['get', '/order', { 'if-match': '"x"' }, undefined, 412],
-    ['post', '/session', { ...form, 'sec-fetch-site': 'cross-site' }, 'key=x', 403],
-    ['post', '/session', form, 'key=x', 422],
+    ['post', '/session', { ...browserForm, 'sec-fetch-site': 'cross-site' }, 'key=x', 403],
+    ['post', '/session', browserForm, 'key=x', 422],
     ['options', '/products', bad, undefined, 401],
     ['options', '/product/{product_id}', bad, undefined, 401]
   ] as const

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { DomainError } from '../../domain/errors.ts'
-import { build, type Shop } from '../build.ts'
+import { build, form, type Shop } from '../build.ts'
 import { stopClock } from '../stopped-clock.ts'
 import { hidden, html, post } from './form-post.ts'
 
@@ -104,7 +104,7 @@ for (const slow of ['given their products', 'written'] as const) {
     }
     t.intercept(shop.store, 'productsCoded', { value: find })
     const payload = new URLSearchParams(linesOf(['ABC-1'])).toString()
-    const headers = { ...html, 'content-type': 'application/x-www-form-urlencoded' }
+    const headers = { ...html, ...form }
     const send = () => shop.app.inject({ method: 'POST', url: '/order', headers, payload, remoteAddress: '192.0.2.1' })
     const answers = await Promise.all(Array.from({ length: forms }, send))
     t.ok(answers.every(({ statusCode, body }) => statusCode === 503 && body.includes('Hex bolt')))

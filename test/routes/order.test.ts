@@ -1,6 +1,6 @@
 import t from 'tap'
 import { decimal } from '../../domain/money.ts'
-import { build, orderXml, type Shop, xml } from '../build.ts'
+import { build, form, orderXml, type Shop, xml } from '../build.ts'
 
 const post = ({ app }: Shop, payload: string, headers: Record<string, string> = {}) =>
   app.inject({ method: 'POST', url: '/order', headers: { ...xml, ...headers }, payload })
@@ -130,11 +130,11 @@ t.test('JSON and forms place the same order as XML, and name their own places wh
   const shop = await build(t)
   const json = (payload: object) =>
     shop.app.inject({ method: 'POST', url: '/order', headers: { 'content-type': 'application/json', accept: 'application/json' }, payload })
-  const form = (payload: string) =>
+  const sendForm = (payload: string) =>
     shop.app.inject({
       method: 'POST',
       url: '/order',
-      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+      headers: { ...form, accept: 'application/json' },
       payload
     })
   const placed = await json({ item: [{ productId: 'ABC-1', quantity: { value: '2', unit: 'C62' } }] })
@@ -146,11 +146,11 @@ t.test('JSON and forms place the same order as XML, and name their own places wh
     ]
   })
   t.match([wrong.statusCode, wrong.json().errors], [422, [{ code: 'unknown-product', path: '/item/1/productId' }]])
-  const filled = await form('item.1.product-id=ABC-1&item.1.quantity=2&item.2.product-id=&item.2.quantity=&buyer.name=Ann')
+  const filled = await sendForm('item.1.product-id=ABC-1&item.1.quantity=2&item.2.product-id=&item.2.quantity=&buyer.name=Ann')
   t.equal(filled.statusCode, 303, filled.body)
   const read = await shop.app.inject({ url: String(filled.headers['location']), headers: { accept: 'application/json' } })
   t.match(read.json(), { buyer: { name: 'Ann' }, item: [{ quantity: { value: '2' } }] })
-  const mistyped = await form('item.1.product-id=&item.3.product-id=NOPE&item.3.quantity=1')
+  const mistyped = await sendForm('item.1.product-id=&item.3.product-id=NOPE&item.3.quantity=1')
   t.match([mistyped.statusCode, mistyped.json().errors], [422, [{ code: 'unknown-product', path: 'item.3.product-id' }]])
 })
 

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { build } from '../build.ts'
-import { cookieOf, form, fromHere, html, signIn } from './signing-in.ts'
+import { build, form } from '../build.ts'
+import { cookieOf, fromHere, html, signIn } from './signing-in.ts'
 
 t.test('a key that may not list orders signs in to its account, which says how products are changed', async (t) => {
   const { app, key } = await build(t)

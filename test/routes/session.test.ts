@@ -1,8 +1,8 @@
 import t from 'tap'
 import { cameFrom } from '../../http/origin.ts'
 import { makeSeal } from '../../http/seal.ts'
-import { build, orderXml } from '../build.ts'
-import { cookieOf, form, fromHere, html, signIn } from './signing-in.ts'
+import { build, form, orderXml } from '../build.ts'
+import { cookieOf, fromHere, html, signIn } from './signing-in.ts'
 
 t.test('a key that was entered once shows the pages of its customer, by a cookie that scripts and other sites never get', async (t) => {
   const { app, key } = await build(t)

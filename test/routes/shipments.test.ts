@@ -1,5 +1,5 @@
 import t from 'tap'
-import { build, xml } from '../build.ts'
+import { build, form, xml } from '../build.ts'
 import { faultsByPublishedSchema } from '../representations/published.ts'
 import { html } from './form-post.ts'
 import { line, placed, products, ship } from './shipping.ts'
@@ -92,11 +92,10 @@ t.test('a line number that no number holds exactly is named in the refusal as it
   const { headers } = await shop.app.inject({ url: `${order}/status`, headers: seller })
   const sent = '12345678901234567890'
   const put = `<order-status><status>accepted</status><item line="${sent}"><note>x</note></item></order-status>`
-  const form = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/xml' }
   for (const [method, path, payload, type] of [
     ['POST', 'shipments', `<shipment>${line(sent as never, 1)}</shipment>`, xml],
     ['POST', 'shipments', `{"item":[{"line":${sent},"quantity":1}]}`, { 'content-type': 'application/json' }],
-    ['POST', 'shipments', `item.1.line=${sent}&item.1.quantity=1`, form],
+    ['POST', 'shipments', `item.1.line=${sent}&item.1.quantity=1`, { ...form, accept: 'application/xml' }],
     ['PUT', 'status', put, { ...xml, 'if-match': String(headers['etag']) }]
   ] as const) {
     const refused = await shop.app.inject({ method, url: `${order}/${path}`, headers: { ...type, ...seller }, payload })
@@ -125,7 +124,7 @@ t.test('half a piece is not shipped, and a form for an order that is not there l
   const half = await ship(shop, order, `<shipment>${line(1, '0.5')}</shipment>`, seller)
   t.equal(half.statusCode, 422)
   t.match(half.body, 'Line 1 is counted in whole units (C62): 0.5')
-  const headers = { ...seller, ...html, 'content-type': 'application/x-www-form-urlencoded' }
+  const headers = { ...seller, ...html, ...form }
   const url = '/order/00000000-0000-4000-8000-000000000000/shipments'
   t.equal((await shop.app.inject({ method: 'POST', url, headers, payload: 'item.1.line=x' })).statusCode, 422)
   t.notMatch(log.join(''), /could not be shown|"stack"/)

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
+import { form } from '../build.ts'
 
 export const html = { accept: 'text/html' } as const
-export const form = { 'content-type': 'application/x-www-form-urlencoded' } as const
 /** The header fields that a browser sends with a form of this site, over plain HTTP. */
 export const fromHere = { origin: 'http://localhost:80', host: 'localhost:80' } as const
 

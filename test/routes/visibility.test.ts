@@ -1,9 +1,8 @@
 import t, { type Test } from 'tap'
 import type { Scope } from '../../domain/caller.ts'
-import { build, orderXml, type Shop, xml } from '../build.ts'
+import { build, form, orderXml, type Shop, xml } from '../build.ts'
 
 const nobodys = '/order/00000000-0000-4000-8000-000000000000'
-const form = { 'content-type': 'application/x-www-form-urlencoded' }
 const html = { accept: 'text/html' }
 
 async function place({ app }: Shop, headers: Record<string, string> = {}): Promise<string> {

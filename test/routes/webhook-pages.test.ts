@@ -1,16 +1,17 @@
 import t from 'tap'
+import { form } from '../build.ts'
 import { hidden, html, post } from './form-post.ts'
 import { idOf, seller } from './webhook-seller.ts'
 
 t.test('people have pages: a form that adds, one that changes, and the deliveries', async (t) => {
   const { shop, key } = await seller(t)
   const page = { ...key, accept: 'text/html' }
-  const form = { ...page, 'content-type': 'application/x-www-form-urlencoded' }
+  const headers = { ...page, ...form }
   t.match((await shop.app.inject({ url: '/webhooks', headers: page })).body, /You have no webhooks[\s\S]*name="url"[\s\S]*order-placed/)
   const made = await shop.app.inject({
     method: 'POST',
     url: '/webhooks',
-    headers: form,
+    headers,
     payload: 'url=http%3A%2F%2F127.0.0.1%3A9%2F&type.3=order-changed&media-type=application%2Fjson'
   })
   t.match([made.statusCode, made.body], [201, /whsec_/])
@@ -18,15 +19,15 @@ t.test('people have pages: a form that adds, one that changes, and the deliverie
   const shown = await shop.app.inject({ url, headers: page })
   const tag = /name="_if-match" value="([^"]+)"/.exec(shown.body)?.[1]?.replaceAll('&quot;', '"') ?? ''
   const fields = new URLSearchParams({ _method: 'PUT', '_if-match': tag, url: 'http://127.0.0.1:9/new', status: 'disabled' })
-  const changed = await shop.app.inject({ method: 'POST', url, headers: form, payload: String(fields) })
+  const changed = await shop.app.inject({ method: 'POST', url, headers, payload: String(fields) })
   t.match([changed.statusCode, changed.headers['location']], [303, url])
   const stored = await shop.store.webhook(idOf(url), 'ERP')
   t.match(stored, { url: 'http://127.0.0.1:9/new', status: 'disabled' })
   t.same(stored.types, [], 'a form without types asks for all')
-  const renewed = await shop.app.inject({ method: 'POST', url: `${url}/secret`, headers: form })
+  const renewed = await shop.app.inject({ method: 'POST', url: `${url}/secret`, headers })
   t.match([renewed.statusCode, renewed.body], [200, /whsec_/])
   t.match((await shop.app.inject({ url: `${url}/deliveries`, headers: page })).body, 'Nothing has been delivered yet')
-  const gone = await shop.app.inject({ method: 'POST', url, headers: form, payload: '_method=DELETE' })
+  const gone = await shop.app.inject({ method: 'POST', url, headers, payload: '_method=DELETE' })
   t.match([gone.statusCode, gone.headers['location']], [303, '/webhooks'])
 })
 

@@ -23,18 +23,23 @@ import { webhookContract } from './contract-webhooks.ts'
 /** Declares one rule of the contract, checked on a store of its own. */
 export type Rule = (title: string, check: (t: Test, store: Store) => Promise<void>) => void
 
-/**
- * The rules that hold for every store.
- * @param open gives a new, empty store of a shop that sells in EUR; the suite closes it
- */
-export function storeContract(t: Test, open: () => Promise<Store>): void {
-  const rule: Rule = (title, check) => {
+/** @param open gives a new, empty store of a shop that sells in EUR; each rule closes its own */
+export function ruleOn(t: Test, open: () => Promise<Store>): Rule {
+  return (title, check) => {
     t.test(title, async (t) => {
       const store = await open()
       t.teardown(() => store.close())
       await check(t, store)
     })
   }
+}
+
+/**
+ * The rules that hold for every store.
+ * @param open as `ruleOn` has it
+ */
+export function storeContract(t: Test, open: () => Promise<Store>): void {
+  const rule = ruleOn(t, open)
   catalogueContract(rule)
   stockContract(rule)
   gtinContract(rule)

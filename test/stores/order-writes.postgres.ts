@@ -8,7 +8,7 @@ import { Database } from '../../stores/postgres/database.ts'
 import type { OrderCommand } from '../../stores/postgres/order-commands.ts'
 import { makeOrderWrites } from '../../stores/postgres/order-writes.ts'
 import { openPostgresStore } from '../../stores/postgres/store.ts'
-import type { Rule } from './contract.ts'
+import { ruleOn } from './contract.ts'
 import { largeContract } from './contract-large.ts'
 import { orderContract } from './contract-orders.ts'
 import { placingContract } from './contract-placing.ts'
@@ -40,13 +40,7 @@ async function open(): Promise<Store> {
   }
 }
 
-const rule: Rule = (title, check) => {
-  t.test(title, async (t) => {
-    const store = await open()
-    t.teardown(() => store.close())
-    await check(t, store)
-  })
-}
+const rule = ruleOn(t, open)
 placingContract(rule)
 orderContract(rule)
 largeContract(rule)
