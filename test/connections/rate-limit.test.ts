@@ -85,16 +85,23 @@ t.test('a body costs one request for each started 64 KiB, with Content-Length or
   const chunked = (body: string) =>
     `${message('POST /order', { ...fields, 'transfer-encoding': 'chunked' })}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
   let last = 1000
+  const costOf = async (text: string) => {
+    const { status, headers } = await ask(t, app, text)
+    t.equal(status, 201)
+    const cost = last - remaining(headers)
+    last = remaining(headers)
+    return cost
+  }
   for (const [bytes, cost] of [
     [65_536, 1],
     [65_537, 2],
     [640_000, 10]
   ] as const) {
     for (const send of [withLength, chunked]) {
-      const { status, headers } = await ask(t, app, send(padded(bytes)))
-      t.equal(status, 201)
-      t.equal(last - remaining(headers), cost, `${bytes} bytes`)
-      last = remaining(headers)
+      // A busy machine may need 50 ms to read the document, which costs one more. So the least of a few counts.
+      let least = Number.POSITIVE_INFINITY
+      for (let i = 0; i < 5 && least > cost; i++) least = Math.min(least, await costOf(send(padded(bytes))))
+      t.equal(least, cost, `${bytes} bytes`)
     }
   }
   for (const send of [withLength, chunked]) {
