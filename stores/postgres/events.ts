@@ -4,7 +4,7 @@ import type { Store } from '../../domain/store.ts'
 import { isEventId } from '../event-ids.ts'
 import { type EventOrderRow, eventsOf, type HeadRow, headColumns, headOf } from '../event-rows.ts'
 import type { Database } from './database.ts'
-import { lookupValues, newestHeard, positionsHeard } from './event-lookups.ts'
+import { joinEvent, lookupValues, newestPosition, positionsHeard } from './event-lookups.ts'
 
 /** The verbs that read the outbox, and the one that deletes old events. */
 export function makeEvents(database: Database): Pick<Store, 'eventHeads' | 'events' | 'lastEvent' | 'pruneEvents'> {
@@ -23,8 +23,7 @@ export function makeEvents(database: Database): Pick<Store, 'eventHeads' | 'even
       const [types, customers] = lookupValues(audience)
       if (isNewest || types.length === 0) return []
       const rows = await database.query<HeadRow>(
-        `SELECT ${headColumns} FROM (${positionsHeard('AND position > $3 ORDER BY position LIMIT $4')}) AS heard
-          JOIN event e USING (position) ORDER BY e.position LIMIT $4`,
+        `SELECT ${headColumns} FROM (${positionsHeard}) AS heard ${joinEvent('heard.position')} ORDER BY heard.position`,
         [types, customers, start, limit]
       )
       return rows.map(headOf)
@@ -41,7 +40,7 @@ export function makeEvents(database: Database): Pick<Store, 'eventHeads' | 'even
       return eventsOf(heads, ({ position }) => found.get(position))
     },
     async lastEvent(audience) {
-      const newest = audience === undefined ? 'SELECT max(position) FROM event' : newestHeard
+      const newest = audience === undefined ? 'SELECT max(position) FROM event' : newestPosition
       const values = audience === undefined ? [] : lookupValues(audience)
       const [row] = await database.query<HeadRow>(`SELECT ${headColumns} FROM event e WHERE e.position = (${newest})`, values)
       return row && headOf(row)

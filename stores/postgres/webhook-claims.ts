@@ -16,6 +16,7 @@ import {
 } from '../webhook-rows.ts'
 import type { Database, Queries } from './database.ts'
 import { EventLog } from './event-log.ts'
+import { joinEvent, nextHeard } from './event-lookups.ts'
 
 /** Milliseconds that a claim lasts. It is longer than an attempt, but the webhooks of a killed replica do not wait for long. */
 const lease = 30_000
@@ -25,12 +26,9 @@ const statementTime = 'floor(extract(epoch FROM statement_timestamp()) * 1000)::
 
 /** The first event after the position of a webhook that it hears. Each type is one look-up in an index. */
 const nextPosition = `(SELECT min(found.position) FROM (
-  SELECT (SELECT e.position FROM event e WHERE e.type = t.value AND e.position > w.position ORDER BY e.position LIMIT 1) AS position
-    FROM json_array_elements_text(w.hears) AS t (value)
+  SELECT (${nextHeard({ type: 't.value' }, 'w.position')}) AS position FROM json_array_elements_text(w.hears) AS t (value)
   UNION ALL
-  SELECT (SELECT e.position FROM event e WHERE e.customer = w.customer AND e.type = t.value AND e.position > w.position
-      ORDER BY e.position LIMIT 1)
-    FROM json_array_elements_text(w.hears_own) AS t (value)) AS found)`
+  SELECT (${nextHeard({ customer: 'w.customer', type: 't.value' }, 'w.position')}) FROM json_array_elements_text(w.hears_own) AS t (value)) AS found)`
 
 /** Whether a webhook hears one of the events after a position. */
 const hearsSince = `(EXISTS (SELECT 1 FROM json_array_elements_text(w.hears) AS t (value) JOIN fresh f ON f.type = t.value)
@@ -45,7 +43,7 @@ type Row = ClaimedRow & { readonly at: number }
 async function readClaimed(queries: Queries, worker: string, ids: readonly string[]): Promise<readonly ClaimedWebhook[]> {
   const rows = await queries.query<Row>(
     `SELECT ${claimedColumns}, ${statementTime} AS at FROM webhook w JOIN api_key k ON k.id = w.key_id
-      CROSS JOIN LATERAL (SELECT ${nextPosition} AS position) n JOIN event e ON e.position = n.position
+      ${joinEvent(nextPosition)}
       WHERE w.id = ANY($1::uuid[]) AND w.status = 'active' AND w.claimed_by = $2 ORDER BY w.next_attempt_at`,
     [ids, worker]
   )
@@ -145,7 +143,7 @@ export function makeWebhookClaims(
         `SELECT count(*) AS waiting, min(at) AS oldest_at, min(due_at) AS due_since FROM (
           SELECT e.at, CASE WHEN (w.claimed_by IS NULL OR w.claimed_until < ${statementTime}) AND w.next_attempt_at <= ${statementTime}
               THEN greatest(e.at, w.next_attempt_at) END AS due_at
-            FROM webhook w CROSS JOIN LATERAL (SELECT ${nextPosition} AS position) n JOIN event e ON e.position = n.position
+            FROM webhook w ${joinEvent(nextPosition)}
             WHERE w.status = 'active') waiting`
       )
       return backlogOf(row)

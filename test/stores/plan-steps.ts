@@ -21,3 +21,8 @@ const stepsFrom = (step: PlanStep): readonly PlanStep[] => [step, ...(step.Plans
 export function planSteps(row: Explained | undefined): readonly PlanStep[] {
   return stepsFrom(JSON.parse(row?.['QUERY PLAN'] ?? '')[0].Plan)
 }
+
+/** The pages of 8 KiB that a plan has read, from memory or from the disk. A page that is read twice counts twice. */
+export function blocksRead([outermost]: readonly PlanStep[]): number {
+  return (outermost?.['Shared Hit Blocks'] ?? 0) + (outermost?.['Shared Read Blocks'] ?? 0)
+}
