@@ -14,6 +14,7 @@ import type { Page } from '../../domain/page.ts'
 import type { OrderQuery } from '../../domain/store.ts'
 import { type CommonOrderRow, deferredOrder, orderHeadColumns, type SummaryRow, summaryFrom } from '../rows.ts'
 import type { Database, Statement } from './database.ts'
+import { firstRowsOf, type IndexRange, orderOf } from './index-range.ts'
 import { isUuid } from './rows.ts'
 
 /** @throws PositionError if the order is not in the list */
@@ -27,27 +28,24 @@ async function rangeAfter(database: Database, list: OrderList, after: string | u
   return rangeOf(list, { time: modifiedAt ?? row.placed_at, seq: row.seq })
 }
 
-/**
- * The rows of a page, in the order of the list. The range and the order name every column of one index, and no column is compared
- * for equality. With an equality, the planner would use an index without the status if it believes that the status is common. Then it
- * would read all orders that are newer than the first with that status.
- */
+/** The rows of a page, in the order of the list. */
 function rowsOf(list: OrderList, { above, below }: Range, columns: string, values: unknown[] = []): Statement {
   const { customer, status, orderNumber } = list.indexed
   const filters = Object.entries({ customer, order_number: orderNumber, status }).filter(([, value]) => value !== undefined)
-  const key = [...filters.map(([column]) => column), `${list.by}_at`, 'seq'].map((column) => `o.${column}`)
+  const key = [...filters.map(([column]) => column), `${list.by}_at`, 'seq']
   const filtered = filters.map(([, value]) => `$${values.push(value)}::text`)
-  const place = ({ time, seq }: Place) => [...filtered, `$${values.push(time)}::bigint`, `$${values.push(seq)}::bigint`].join(', ')
-  const direction = list.direction === 'newest' ? 'DESC' : 'ASC'
-  const conditions = [
-    `(${key.join(', ')}) > (${place(above)})`,
-    `(${key.join(', ')}) < (${place(below)})`,
-    // The planner does not infer these from the range, and needs them to use indexes without NULL.
-    ...filters.map(([column]) => `o.${column} IS NOT NULL`)
-  ]
-  const text = `SELECT ${columns} FROM purchase_order o WHERE ${conditions.join(' AND ')}
-    ORDER BY ${key.map((column) => `${column} ${direction}`).join(', ')} LIMIT $${values.push(list.mostRows)}::bigint`
-  return { text, values }
+  const place = ({ time, seq }: Place) => [...filtered, `$${values.push(time)}::bigint`, `$${values.push(seq)}::bigint`]
+  const isNewest = list.direction === 'newest'
+  const [start, end] = isNewest ? [place(below), place(above)] : [place(above), place(below)]
+  const range: IndexRange = {
+    table: 'purchase_order',
+    key,
+    direction: isNewest ? 'DESC' : 'ASC',
+    start,
+    within: `(${key.join(', ')}) ${isNewest ? '>' : '<'} (${end.join(', ')})`
+  }
+  const rows = firstRowsOf(range, `$${values.push(list.mostRows)}::bigint`)
+  return { text: `SELECT ${columns} FROM (${rows}) AS o ORDER BY ${orderOf(range)}`, values }
 }
 
 /** The query of a page of summaries. An order that a replica of an earlier release placed or changed has no summary. */

@@ -1,25 +1,24 @@
 import { ordersAudience } from '../../domain/event.ts'
 import { lookupsOf } from '../event-rows.ts'
 import type { Database } from './database.ts'
+import { newestHeard } from './event-lookups.ts'
+import { firstOf, highest, type IndexRange } from './index-range.ts'
 
-/**
- * The position of the newest event of a type. The statement is prepared, so its plan must be right at any size of the table. The
- * range and the order fit exactly one index. With `=`, the planner could choose another one.
- */
-function newest(type: string, isOwn: boolean): string {
-  const [columns, value] = isOwn ? (['customer, type', `$1, '${type}'`] as const) : (['type', `'${type}'`] as const)
-  const order = columns.replaceAll(/\w+/g, '$& DESC')
-  const range = `(${columns}) >= (${value}) AND (${columns}) <= (${value})`
-  return `(SELECT position FROM event WHERE ${isOwn ? 'customer IS NOT NULL AND ' : ''}${range} ORDER BY ${order}, position DESC LIMIT 1)`
-}
-
+/** The last change of an order. The statement is prepared, so its plan must be right at any size of the tables. */
 function statement(isOwn: boolean): string {
-  const positions = lookupsOf(ordersAudience(isOwn ? '' : undefined)).map(({ type }) => newest(type, isOwn))
-  const [where, first] = isOwn ? ['WHERE o.customer >= $1 AND o.customer <= $1', 'o.customer DESC, '] : ['', '']
+  const types = lookupsOf(ordersAudience(isOwn ? '' : undefined)).map(({ type }) => `'${type}'`)
+  const positions = types.map((type) => `(${newestHeard(isOwn ? { customer: '$1', type } : { type })})`)
+  const [column, customer] = isOwn ? [['customer'], ['$1']] : [[], []]
+  const changes: IndexRange = {
+    table: 'purchase_order',
+    key: [...column, 'modified_at', 'seq'],
+    direction: 'DESC',
+    start: [...customer, highest, highest],
+    within: isOwn ? 'customer = $1' : 'true'
+  }
   return `SELECT
       (SELECT id FROM event WHERE position = coalesce(greatest(${positions.join(', ')}), (SELECT max(position) FROM event))) AS event,
-      (SELECT o.modified_at || ' ' || o.version || ' ' || o.id FROM purchase_order o ${where}
-        ORDER BY ${first}o.modified_at DESC, o.seq DESC LIMIT 1) AS change`
+      (${firstOf(changes, "modified_at || ' ' || version || ' ' || id")}) AS change`
 }
 
 /** Exported for the tests that read their plans. The statement of a customer's own orders has the customer as `$1`. */

@@ -8,7 +8,7 @@ import { openPostgresStore } from '../../stores/postgres/store.ts'
 import { execute, postgresFor } from './embedded.ts'
 import { shopCurrency } from './fixtures.ts'
 import { everyOrderQuery } from './order-list-queries.ts'
-import { type Explained, planSteps } from './plan-steps.ts'
+import { blocksRead, type Explained, planSteps } from './plan-steps.ts'
 
 const server = await postgresFor(t)
 
@@ -17,6 +17,18 @@ const fill = `INSERT INTO purchase_order (id, version, customer, order_number, s
   SELECT gen_random_uuid(), 1, CASE WHEN n % 2 = 0 AND n < 10000 THEN 'acme' ELSE 'other' || n % 50 END,
     CASE WHEN n % 4 = 0 AND n < 10000 THEN 'PO-1' ELSE 'PO-' || n END, CASE WHEN n < 10000 AND n % 4 = 0 THEN 'cancelled' WHEN n < 10000 THEN 'received' ELSE 'accepted' END,
     10000 + n, 10000 + n, '{"items":[]}', 1, 'EUR', '1.00' FROM generate_series(1, 40000) n`
+
+/** A time after all orders. */
+const later = 1e12
+
+/** Lists without an order, although there are many with the same customer, number or status. */
+const emptyLists: readonly OrderQuery[] = everyOrderQuery().flatMap(({ placedSince, modifiedSince, ...query }) => [
+  ...(placedSince === undefined ? [] : [{ ...query, placedSince: later }]),
+  ...(modifiedSince === undefined ? [] : [{ ...query, modifiedSince: later }]),
+  ...(query.status === undefined || placedSince !== undefined || modifiedSince !== undefined
+    ? []
+    : [{ ...query, status: 'shipped' as const }])
+])
 
 t.test('each combination of filters is answered by one range of an index, in the order of the list, and looks at few rows', async (t) => {
   const url = await server.database()
@@ -34,7 +46,7 @@ t.test('each combination of filters is answered by one range of an index, in the
     })
     return planSteps(row)
   }
-  for (const query of [...everyOrderQuery(), { limit: 10, order: 'newest', placedSince: 1e12 } satisfies OrderQuery]) {
+  for (const query of [...everyOrderQuery(), ...emptyLists]) {
     const list = orderList(query)
     for (const statement of [summariesQuery(list, rangeOf(list), true), wholeQuery(list, rangeOf(list), 1)]) {
       const steps = await plan(statement)
@@ -49,8 +61,13 @@ t.test('each combination of filters is answered by one range of an index, in the
         `${title}: ${read.map((step) => `${step['Node Type']} ${step['Actual Rows']}`)}`
       )
       // An index that is searched by too few columns is read in vain, although no row is.
-      const blocks = (steps[0]?.['Shared Hit Blocks'] ?? 0) + (steps[0]?.['Shared Read Blocks'] ?? 0)
-      t.ok(blocks <= 20 + 5 * list.mostRows, `${blocks} blocks: ${title}`)
+      const [blocks, rows] = [blocksRead(steps), steps[0]?.['Actual Rows'] ?? 0]
+      t.ok(blocks <= 10 + 5 * rows, `${blocks} blocks for ${rows} rows: ${title}`)
+      // PostgreSQL 18 stops at the end of a range that is in the condition of the index. Earlier releases read on.
+      t.ok(
+        read.every((step) => (step['Index Cond']?.match(/[<>]/g) ?? []).length <= 1),
+        `the range has no end in the index: ${title}`
+      )
       const sorted = steps.filter((step) => /Sort/.test(step['Node Type'])).map((step) => step['Actual Rows'])
       t.ok(
         sorted.every((rows) => rows <= mostLookedAt),
@@ -90,10 +107,10 @@ t.test(
       const [row] = await database.query<Explained>(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE ${execution}`)
       const steps = planSteps(row)
       t.notOk(
-        steps.some((step) => step['Rows Removed by Filter'] || /Sort/.test(step['Node Type'])),
-        `no row is read in vain: ${execution}`
+        steps.some((step) => (step['Rows Removed by Filter'] ?? 0) > 1 || /Sort/.test(step['Node Type'])),
+        `a look-up reads one row: ${execution}`
       )
-      const blocks = (steps[0]?.['Shared Hit Blocks'] ?? 0) + (steps[0]?.['Shared Read Blocks'] ?? 0)
+      const blocks = blocksRead(steps)
       t.ok(blocks <= 40, `${blocks} blocks: ${execution}`)
     }
   }

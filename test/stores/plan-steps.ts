@@ -4,6 +4,7 @@ interface PlanStep {
   readonly 'Actual Rows': number
   readonly 'Relation Name'?: string
   readonly Alias?: string
+  readonly 'Index Cond'?: string
   readonly 'Rows Removed by Filter'?: number
   readonly 'Shared Hit Blocks': number
   readonly 'Shared Read Blocks': number
