@@ -5,8 +5,8 @@
  * - The scan has only a start and a limit, and both name every column of one index. If the scan compared a column for equality,
  *   other indexes would fit, too. The planner would choose one of them if it believes that the value is common, or while few pages
  *   are marked as visible to all transactions (before the first VACUUM). Then it would read the whole table for a rare value.
- * - The end of the range is outside of the scan. PostgreSQL before 18 compares only the first column of a range's end to stop a scan.
- *   With the end inside, it would read all other rows that have the same value there.
+ * - The end of the range is outside of the scan. PostgreSQL 15 stops a scan only by the first column of the end, unlike PostgreSQL 18. With
+ *   the end inside, it would read all other rows that have the same value there.
  */
 
 export interface IndexRange {

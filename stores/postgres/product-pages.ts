@@ -66,14 +66,22 @@ async function countChanged(database: Database, since: number): Promise<number> 
 /** The columns of a product in a statement that reads up to `limit` of them. */
 const columnsFor = (limit: number) => listedColumns(rowShare(mostWeight.page, limit))
 
+/**
+ * A page of a category looks up each of its products. The limit of one sees to that: without it, the planner may merge the category with
+ * all products by id, from the first one on. Only a filter by time may need that, because it can look at the whole category for a page.
+ */
 function byId({ after, limit, category, since }: Bound): Statement {
   const values: unknown[] = [after, limit]
   const columns = columnsFor(limit)
   const changed = since === undefined ? '' : `AND p.modified_at >= $${values.push(since)}`
+  const products =
+    since === undefined
+      ? 'CROSS JOIN LATERAL (SELECT * FROM product WHERE product.id = c.id LIMIT 1) p'
+      : 'JOIN product p ON p.id = c.id AND p.id > $1'
   const text =
     category === undefined
       ? `SELECT ${columns} FROM product p WHERE NOT p.deleted AND p.id > $1 ${changed} ORDER BY p.id LIMIT $2`
-      : `SELECT ${columns} FROM product_category c JOIN product p ON p.id = c.id
+      : `SELECT ${columns} FROM product_category c ${products}
           WHERE c.category = $${values.push(category)} AND c.id > $1 ${changed} ORDER BY c.id LIMIT $2`
   return { text, values }
 }
