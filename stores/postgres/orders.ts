@@ -12,10 +12,25 @@ import {
   wholeDocumentFrom
 } from '../rows.ts'
 import type { Database } from './database.ts'
+import { firstOf, highest } from './index-range.ts'
 import { sizedOrderColumns } from './order-contents.ts'
 import { summaries, wholeOrders } from './order-pages.ts'
 import { ordersRevision } from './orders-revision.ts'
 import { isUuid, type OrderRow, orderColumns, toOrder } from './rows.ts'
+
+/** The order of a number: the active one, or the last of those that have ended, of which there can be many. */
+const numberedSql = `SELECT ${sizedOrderColumns} FROM purchase_order o WHERE o.seq = coalesce(
+  (SELECT seq FROM purchase_order WHERE customer = $1 AND order_number = $2 AND status NOT IN (${inactiveStatuses})),
+  (${firstOf(
+    {
+      table: 'purchase_order',
+      key: ['customer', 'order_number', 'placed_at', 'seq'],
+      direction: 'DESC',
+      start: ['$1', '$2', highest, highest],
+      within: 'customer = $1 AND order_number = $2'
+    },
+    'seq'
+  )}))`
 
 /** The verbs that read orders. */
 export function makeOrders(
@@ -45,12 +60,7 @@ export function makeOrders(
       return storedOrderHeadOf(row)
     },
     async orderHeadNumbered(customer, orderNumber) {
-      // A number can have many orders that have ended: each index has the wanted row at its end.
-      const ofNumber = 'FROM purchase_order WHERE customer = $1 AND order_number = $2'
-      const sql = `SELECT ${sizedOrderColumns} FROM purchase_order o WHERE o.seq = coalesce(
-        (SELECT seq ${ofNumber} AND status NOT IN (${inactiveStatuses})),
-        (SELECT seq ${ofNumber} ORDER BY placed_at DESC, seq DESC LIMIT 1))`
-      const [row] = await database.prepared<SizedOrderRow & Record<string, unknown>>(sql, [customer, orderNumber])
+      const [row] = await database.prepared<SizedOrderRow & Record<string, unknown>>(numberedSql, [customer, orderNumber])
       return row && storedOrderHeadOf(row)
     },
     documentOf: async (id) => documentFrom(await documentRow<DocumentRow>(id, documentColumns)),
