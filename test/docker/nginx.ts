@@ -19,7 +19,7 @@ export interface ProxiedShop extends Shop {
   /** Through nginx, each time on a connection of its own. */
   send(path: string, sent?: Sent): Promise<Answered>
   /** Past nginx, to the service. */
-  sendDirectly(path: string): Promise<Answered>
+  sendDirectly(path: string, sent?: Sent): Promise<Answered>
   /** How many requests, and connections, the service has had. */
   readonly seen: { requests: number; connections: number }
   /** The access log, with a line for each request that was sent. nginx writes it after the answer. */
@@ -45,7 +45,7 @@ export async function buildProxied(t: Test, options: Parameters<typeof build>[1]
       sent += 1
       return send(port, path, options)
     },
-    sendDirectly: (path) => send(servicePort, path),
+    sendDirectly: (path, sent) => send(servicePort, path, sent),
     async accessLog() {
       for (; ; await sleep(20)) {
         const text = readFileSync(log, 'utf8')

@@ -155,7 +155,8 @@ t.test('an order is placed, read, changed and never cached', async (t) => {
     [`/orders?order-number=${id}&back=/order/${id}`]: '/orders?...',
     [`/%6frder/${id}/status?a=b`]: `/order/${shown}/status?a=b`,
     [`/a%0A/order/${id}`]: `/a\\n/order/${shown}`,
-    [`/order/${id}/order/${id}`]: `/order/${shown}/order`
+    [`/order/${id}/order/${id}`]: `/order/${shown}/order`,
+    [`/order/${id}/order/abc-${id}`]: `/order/${shown}/order`
   }
   for (const [requested, line] of Object.entries(logged)) {
     await send(requested)
