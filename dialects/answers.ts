@@ -1,12 +1,13 @@
 /** Answers to buyers' documents, each in the vocabulary of its document. */
 
 import { hash, randomUUID } from 'node:crypto'
+import { isDeferred } from '../domain/deferred.ts'
 import type { FaultCode } from '../domain/fault-codes.ts'
 import { isActive, keepsShippedPart, type Order, type OrderStatus } from '../domain/order.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import type { AnswerBasis, CxmlAnswerBasis, UblAnswerBasis } from './buyer-document.ts'
 import { type CxmlStatusCode, writeConfirmation, writeCxmlResponse, writeProfileResponse } from './cxml/responses.ts'
-import { endingLines, isReadable, restCancelled, sellerLines } from './order-sentences.ts'
+import { endingLines, restCancelled, sellerLines } from './order-sentences.ts'
 import { writeOrderResponse } from './ubl/order-response.ts'
 
 export interface AnswerContext {
@@ -82,7 +83,7 @@ const confirmationTypes: Readonly<Record<OrderStatus, 'accept' | 'reject' | unde
 function ublContent(order: Order, { currency }: AnswerContext) {
   const { id, version, modifiedAt, status } = order
   const reasons = [...endingLines(order), ...sellerLines(order, isActive(status))]
-  const promised = isActive(status) && isReadable(order) ? { promisedDate: order.expectedDeliveryDate } : {}
+  const promised = isActive(status) && !isDeferred(order) ? { promisedDate: order.expectedDeliveryDate } : {}
   return { id: `${id}.${version}`, salesOrderId: id, reasons, currency, at: modifiedAt, ...promised }
 }
 
@@ -148,7 +149,7 @@ function cxmlSentence(result: Exclude<Result, { kind: 'profile' }>): string {
 
 /** A large order is not described, because the serving thread would have to parse it. */
 function contentOf(order: Order): string {
-  if (!isReadable(order)) return ''
+  if (isDeferred(order)) return ''
   const { items, total, currency } = order
   return `: ${items.length === 1 ? '1 line' : `${items.length} lines`}, total ${total} ${currency}`
 }

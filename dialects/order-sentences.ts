@@ -3,17 +3,12 @@
 import { isDeferred } from '../domain/deferred.ts'
 import { isActive, mostSummarised, type Order, type OrderItem, type SellerDetails } from '../domain/order.ts'
 
-/** Whether all of an order can be read here. A large order is parsed only in the document process, not in the serving thread. */
-export function isReadable(order: Order): boolean {
-  return !isDeferred(order)
-}
-
 /**
  * The seller's dates and notes of an order and its lines. Empty for an order that is not parsed here.
  * @param hasDate whether the answer has an element for the expected delivery date of the order
  */
 export function sellerLines(order: Order, hasDate: boolean): readonly string[] {
-  if (!isReadable(order)) return []
+  if (isDeferred(order)) return []
   const { expectedDeliveryDate, sellerNote, items } = order
   const header = detailsText({
     ...(hasDate || expectedDeliveryDate === undefined ? {} : { expectedDeliveryDate }),
@@ -37,13 +32,13 @@ function detailsText({ expectedDeliveryDate, sellerNote }: SellerDetails): strin
 export function endingLines(order: Order): readonly string[] {
   const { status } = order
   if (!isActive(status)) return [`The order is ${status}.`]
-  return isReadable(order) && order.isRestCancelled ? [restCancelled(order)] : []
+  return !isDeferred(order) && order.isRestCancelled ? [restCancelled(order)] : []
 }
 
 /** Says what stays of an order that was cancelled after a part of it had been shipped. */
 export function restCancelled(order: Order): string {
   const rest = 'Only what was not shipped yet is cancelled. What was shipped stays ordered'
-  return isReadable(order) ? `${rest}: ${shipped(order.items)}.` : `${rest}.`
+  return isDeferred(order) ? `${rest}.` : `${rest}: ${shipped(order.items)}.`
 }
 
 function shipped(items: readonly OrderItem[]): string {

@@ -1,8 +1,8 @@
 import { mostWebhooks } from '../domain/webhook.ts'
 
 /**
- * What this process notes of webhooks, by id. It forgets everything when it has notes of as many webhooks as there can be, because
- * those of deleted ones would stay for ever. Forgetting costs little.
+ * Notes of this process about webhooks, by id. All are forgotten when there are notes of as many webhooks as there can be, because
+ * those of deleted webhooks would stay for ever. Forgetting costs little.
  */
 export class WebhookNotes<T> extends Map<string, T> {
   override set(id: string, note: T): this {

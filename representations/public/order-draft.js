@@ -16,6 +16,9 @@ const customerOf = (form) => form.elements.namedItem('_customer')?.value ?? ''
 /** The fields that a person fills in. */
 export const fieldsIn = (parent) => [...parent.querySelectorAll(':is(input, textarea)[name]:not([type=hidden], [name^="_"])')]
 
+/** The fields that a person fills in, without those of lines. */
+export const fieldsBesideLines = (form) => fieldsIn(form).filter((field) => !field.closest('.lines'))
+
 /** The name of a field within its line: `quantity` for `item.3.quantity`. */
 export const nameInLine = ({ name }) => name.replace(/^item\.\d+\./, '')
 
@@ -32,8 +35,7 @@ export const filledLines = (form) =>
 /** @returns what is stored for the form; null for a blank form, as the storage has it */
 function makeDraft(form) {
   const lines = filledLines(form)
-  const others = fieldsIn(form).filter((field) => !field.closest('.lines'))
-  const fields = textsOf(others, ({ name }) => name)
+  const fields = textsOf(fieldsBesideLines(form), ({ name }) => name)
   if (lines.length > mostLines || (lines.length === 0 && !isFilled(fields))) return null
   return JSON.stringify({ version, customer: customerOf(form), lines, fields })
 }

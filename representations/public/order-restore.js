@@ -1,7 +1,7 @@
 // Keeps a new order while its form is filled in, and restores it when the form opens again: a person who looks for another
 // product meanwhile loses nothing.
 
-import { fieldsIn, filledLines, isStored, readDraft, removeDraft, storeDraft } from './order-draft.js'
+import { fieldsBesideLines, fieldsIn, filledLines, isStored, readDraft, removeDraft, storeDraft } from './order-draft.js'
 import { clearErrors, make } from './order-errors.js'
 import { fillLines } from './order-lines.js'
 
@@ -15,10 +15,7 @@ export function keepRefused(form) {
 }
 
 function fillFields(form, texts) {
-  for (const field of fieldsIn(form)) {
-    if (field.closest('.lines')) continue
-    field.value = texts[field.name] ?? ''
-  }
+  for (const field of fieldsBesideLines(form)) field.value = texts[field.name] ?? ''
   for (const section of form.querySelectorAll('details')) section.open = fieldsIn(section).some(({ value }) => value !== '')
 }
 

@@ -257,7 +257,7 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
 }
 
 /**
- * What the script does with the draft of a new order, which the browser keeps: a blank form has it restored, and a form that
+ * Decides what the script does with the draft of a new order, which the browser keeps: a blank form has it restored, and a form that
  * comes back replaces it. Undefined: the form is no draft. It may be placed already, or some of its lines are missing.
  */
 function draftUse({ idempotencyKey, problem, moreRows, leftOut }: OrderForm): 'restored' | 'replaced' | undefined {

@@ -2,7 +2,7 @@ import { type ImportItem, type ImportOutcome, importOutcome } from '../../domain
 import type { ApplyWrite } from './catalogue-writes.ts'
 import type { Connection } from './connection.ts'
 import type { TextIndex } from './search.ts'
-import { makeRevise } from './stock-ledger.ts'
+import { makeRevise, onceACommand } from './stock-ledger.ts'
 import type { Writes } from './write-verbs.ts'
 
 export function makeImportWrites(db: Connection, apply: ApplyWrite, index: TextIndex): Writes<'importProducts'> {
@@ -11,8 +11,7 @@ export function makeImportWrites(db: Connection, apply: ApplyWrite, index: TextI
 
   // An item needs no savepoint, because it is refused before anything is written.
   function importAll(batch: readonly ImportItem[]): readonly ImportOutcome[] {
-    let revisedAt: number | undefined
-    const reviseOnce = () => (revisedAt ??= revise())
+    const reviseOnce = onceACommand(revise)
     return batch.map((item) => importOutcome(() => apply({ verb: 'import', ...item }, reviseOnce)))
   }
 

@@ -33,6 +33,12 @@ export function makeRevise(db: Connection): () => number {
   }
 }
 
+/** Makes the `revise` of one command: its first call raises the revision, and every call returns that time. */
+export function onceACommand(revise: () => number): () => number {
+  let revisedAt: number | undefined
+  return () => (revisedAt ??= revise())
+}
+
 /** Makes the function that starts the ledger of a command. */
 export function makeStockLedgers(db: Connection, events: EventLog): () => StockLedger {
   const columns = `SELECT ${stockItemColumns}, ${stockColumns} FROM product p JOIN stock s ON s.product = p.seq`
@@ -53,7 +59,7 @@ export function makeStockLedgers(db: Connection, events: EventLog): () => StockL
       byId: (id) => readOnce(ids, id, () => byId.get(id))?.item,
       byGtin: (gtin) => readOnce(gtins, gtin, () => withGtin(byGtin.all(gtin14(gtin)), gtin))?.item,
       take(taken, now) {
-        let revisedAt: number | undefined
+        const reviseOnce = onceACommand(revise)
         for (const [id, quantity] of taken) {
           const read = readOnce(ids, id, () => byId.get(id))
           const change = read && decideStock(read.item, quantity, now)
@@ -61,9 +67,9 @@ export function makeStockLedgers(db: Connection, events: EventLog): () => StockL
           const { onHand, stock, product } = change
           setStock.run(toThousandths(onHand), stock.version, stock.modifiedAt, read.seq)
           if (product) {
-            revisedAt ??= revise()
-            setAvailability.run(product.availability, product.version, revisedAt, read.seq)
-            events.write([productChanged(id, product.version, revisedAt)])
+            const at = reviseOnce()
+            setAvailability.run(product.availability, product.version, at, read.seq)
+            events.write([productChanged(id, product.version, at)])
           }
         }
       }
