@@ -74,6 +74,8 @@ export interface Idempotency {
 export interface WriteOptions {
   /** A customer or an address. Senders take turns. Writes without a sender have one turn together. */
   readonly sender?: string
+  /** Called with the number of events that a write of an order has made, before its promise resolves. */
+  readonly onEvents?: (events: number) => void
 }
 
 /** How an order that came as a buyer's own document is written. */

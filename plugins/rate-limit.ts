@@ -12,7 +12,7 @@ import { hashKey, shownKey } from '../http/credentials.ts'
 import { addCheck, addWait } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 import { makeProxyCheck } from '../http/proxies.ts'
-import { costOfBody, costOfWork, costParameters } from '../http/request-cost.ts'
+import { costOfBody, costOfEvents, costOfWork, costParameters } from '../http/request-cost.ts'
 import { addressName } from '../http/sender-name.ts'
 import { bytesOfBody } from './documents.ts'
 
@@ -60,10 +60,12 @@ declare module 'fastify' {
      */
     chargeForOrder(bytes: number): void
     /**
-     * The refusal of a request that was accepted, and is about to read a large order. Undefined until the caller's other requests have used
-     * up its rate. Otherwise many requests that were accepted together would each read one.
+     * The refusal of a request that was accepted, and is about to read or write a large order. Undefined until the caller's other requests have used
+     * up its rate. Otherwise many requests that were accepted together would each do so.
      */
     rateRefusal(): Problem | undefined
+    /** Charges the events that a write of the request has made. Every one is kept, and delivered to each webhook that hears it. */
+    chargeForEvents(events: number): void
     /** Charges the time that the document process spent on the request, in milliseconds. */
     chargeWork(milliseconds: number): void
     /**
@@ -95,6 +97,7 @@ function decorateUnlimited(app: FastifyInstance): void {
   app.decorateRequest('charged', undefined)
   app.decorateRequest('charge', () => {})
   app.decorateRequest('chargeForOrder', () => {})
+  app.decorateRequest('chargeForEvents', () => {})
   app.decorateRequest('rateRefusal', () => undefined)
   app.decorateRequest('chargeWork', () => {})
   app.decorateRequest('workRefusal', () => undefined)
@@ -192,6 +195,9 @@ export default fp(
       const more = Math.max(0, costOfBody(bytes) - charged.orderCost)
       charged.orderCost += more
       this.charge(more)
+    })
+    app.decorateRequest('chargeForEvents', function (this: FastifyRequest, events: number) {
+      this.charge(costOfEvents(events))
     })
     app.decorateRequest('rateRefusal', function (this: FastifyRequest) {
       if (!this.charged) return undefined

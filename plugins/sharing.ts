@@ -33,7 +33,7 @@ declare module 'fastify' {
     /**
      * Waits for the caller's turn to write a large order. The turn ends when the answer is written: an order takes several times its
      * size from when it is decided until then.
-     * @throws Problem `overloaded` when the client has gone meanwhile
+     * @throws Problem `overloaded` when the client has gone meanwhile, `too-many-requests` as `rateRefusal` says
      */
     largeWriteTurn(): Promise<void>
     /**
@@ -169,8 +169,10 @@ export default fp(
       return text === undefined ? inTurn() : this.withRoomFor(text, inTurn)
     })
 
-    app.decorateRequest('largeWriteTurn', function (this: FastifyRequest) {
-      return waitForLargeWrite(this)
+    app.decorateRequest('largeWriteTurn', async function (this: FastifyRequest) {
+      await waitForLargeWrite(this)
+      const refusal = this.rateRefusal()
+      if (refusal) throw refusal
     })
 
     app.decorateRequest('listTurn', async function (this: FastifyRequest, items: number) {

@@ -26,11 +26,11 @@ import { isActive, type Objections, type Order, type OrderDocument, type Purchas
 import { joinObjections, refusal } from '../domain/refusing.ts'
 import type { OrderWriteOptions, Placing } from '../domain/store.ts'
 import { unauthenticated } from '../http/credentials.ts'
-import { senderName } from '../http/sender-name.ts'
 import type { BuyerRoute } from '../plugins/buyer-documents.ts'
 import { isDryRun } from './dry-run.ts'
 import { placeOrder, placingOf } from './placing.ts'
 import { statusSetter } from './setting-status.ts'
+import { writeOptions } from './write-options.ts'
 
 /** The most attempts to write a change while other writes come first. */
 const mostAttempts = 5
@@ -70,13 +70,13 @@ export function makeBuyerOrders(
   }
 
   /** @param last the document that the order has now */
-  function writeOptions(request: FastifyRequest, buyer: BuyerSubmission, last?: OrderDocument): OrderWriteOptions {
+  function documentOptions(request: FastifyRequest, buyer: BuyerSubmission, last?: OrderDocument): OrderWriteOptions {
     const { submission, mediaType } = request
     if (!submission) throw new Error('a document was sent')
     const { answer, objections, masked = submission.bytes } = buyer
     const revision = storedRevision(buyer)
     return {
-      sender: senderName(request),
+      ...writeOptions(request),
       document: {
         mediaType: mediaType ?? 'application/xml',
         digest: submission.digest ?? '',
@@ -90,7 +90,7 @@ export function makeBuyerOrders(
   }
 
   function placing(request: FastifyRequest, buyer: BuyerSubmission): Placing {
-    return { ...placingOf(request, config), ...writeOptions(request, buyer) }
+    return { ...placingOf(request, config), ...documentOptions(request, buyer) }
   }
 
   async function place(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
@@ -226,12 +226,12 @@ export function makeBuyerOrders(
     const body = bodyOf(request)
     const write = (wanted: PurchaseOrder, options: OrderWriteOptions) =>
       request.changeInTurn(order, () => app.store.changeOrder(order.id, wanted, expected, config.MAX_ORDER_ITEMS, options))
-    if (buyer.kind === 'replace') return write(body, writeOptions(request, buyer, last))
+    if (buyer.kind === 'replace') return write(body, documentOptions(request, buyer, last))
     const { order: after, positions, faults } = await applyChanges(request, order, body, buyer.lines ?? [])
     // The faults name places of the document, so they are located here: the store would look for them in the whole order.
     const objections = joinObjections(buyer.objections, { invalid: await request.locate(faults), refused: [] })
     try {
-      return await write(after, writeOptions(request, { ...buyer, objections }, last))
+      return await write(after, documentOptions(request, { ...buyer, objections }, last))
     } catch (error) {
       throw error instanceof DomainError ? locatedInDocument(error, positions) : error
     }

@@ -7,7 +7,6 @@ import { productIdPattern } from '../domain/product.ts'
 import type { Placing } from '../domain/store.ts'
 import { parseHandling } from '../http/preferences.ts'
 import type { QuerySchema } from '../http/query-schema.ts'
-import { senderName } from '../http/sender-name.ts'
 import { uris } from '../representations/links.ts'
 import { blankOrderRepresentations, linesPerPage, orderPageValidators, orderRepresentations } from '../representations/order.ts'
 import { maxFormLines } from '../representations/views/order-form-lines.ts'
@@ -21,6 +20,7 @@ import { orderPath } from './parameters.ts'
 import { placeOrder, placingOf } from './placing.ts'
 import type { RoutePlugin } from './route.ts'
 import { orderWithStatus, statusSetter } from './setting-status.ts'
+import { writeOptions } from './write-options.ts'
 
 /** Orders as documents. The form that changes an order is posted to the routes in order-pages.ts. */
 const order: RoutePlugin = async (app, { config }) => {
@@ -86,8 +86,7 @@ const order: RoutePlugin = async (app, { config }) => {
         if (request.isAlreadySatisfied(isRepeated)) return reply.represent(current)
       }
       const expected = request.precondition(request.currentOf(current), 'replaces')
-      const options = { sender: senderName(request) }
-      const change = () => app.store.changeOrder(current.id, wanted, expected, config.MAX_ORDER_ITEMS, options)
+      const change = () => app.store.changeOrder(current.id, wanted, expected, config.MAX_ORDER_ITEMS, writeOptions(request))
       return reply.represent(await request.changeInTurn(current, change))
     }
   )

@@ -10,7 +10,6 @@ import type { TypedForm } from '../http/form-post.ts'
 import { isRead } from '../http/methods.ts'
 import { firstLink, nextLinks, pagedQuery, startOfPage } from '../http/paging.ts'
 import { Problem } from '../http/problem.ts'
-import { senderName } from '../http/sender-name.ts'
 import { uris } from '../representations/links.ts'
 import { type Notice, refusalNotice } from '../representations/notice.ts'
 import { orderRepresentations } from '../representations/order.ts'
@@ -21,6 +20,7 @@ import { shipment } from '../schemas/shipment.ts'
 import { isHidden, toFulfil, toSeeOrder } from './access.ts'
 import { orderIdOf, orderPath, shipmentPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
+import { writeOptions } from './write-options.ts'
 
 const shipments: RoutePlugin = async (app, { config }) => {
   const pages = shipmentPages(config)
@@ -59,7 +59,7 @@ const shipments: RoutePlugin = async (app, { config }) => {
       if (request.operation.mustNameLines) requireLines(request.body)
       const { shipment, replayed } = await request.idempotently(({ idempotency }) => {
         const expected = pages.expected(request, order)
-        const options = { idempotency, sender: senderName(request) }
+        const options = { ...writeOptions(request), idempotency }
         return request.changeInTurn(order, () => app.store.shipOrder(order.id, request.body, expected, options))
       })
       if (replayed) reply.header('idempotent-replayed', 'true')

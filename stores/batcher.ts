@@ -1,7 +1,7 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { hasCode } from '../domain/errors.ts'
 import { BatchQueue, type Queued, type QueueRules } from './batch-queue.ts'
-import { notStored, type Postponed } from './outcomes.ts'
+import { type Done, notStored, type Postponed } from './outcomes.ts'
 
 /**
  * Results that are handed over in one turn of the event loop. Each lets a request go on, which costs the serving thread about as much as a
@@ -10,13 +10,15 @@ import { notStored, type Postponed } from './outcomes.ts'
 const resultsPerTurn = 8
 
 /** The outcome of one item of a batch. */
-export type Settled<T> = { readonly value: T } | { readonly error: unknown }
+export type Settled<T> = Done<T> | { readonly error: unknown }
 
 export interface Work<Item, Result> extends QueueRules<Item> {
   /** Runs a batch as one transaction. The results are in the order of the items. */
   run(items: readonly Item[]): Promise<readonly (Settled<Result> | Postponed)[]>
   /** The number of batches that may be in progress at once. */
   readonly parallel: number
+  /** Called with the number of events that an item has made, before its promise resolves. */
+  readonly onEvents?: (item: Item, events: number) => void
 }
 
 interface Answer<Item, Result> {
@@ -91,6 +93,7 @@ export class Batcher<Item, Result> {
   #settled(queued: Queued<Item, Result>, result: Settled<Result> | Postponed): Settled<Result> | undefined {
     const settled = 'postponed' in result ? this.#putBack(queued, result) : result
     if (settled) this.#waiting.finish(queued)
+    if (settled && 'value' in settled) this.#work.onEvents?.(queued.item, settled.events ?? 0)
     return settled
   }
 

@@ -8,7 +8,7 @@ import type { Order } from '../domain/order.ts'
 import type { Shipment } from '../domain/shipping.ts'
 import type { Placed, Shipped, StoreVerb } from '../domain/store.ts'
 import type { Settled } from './batcher.ts'
-import { type Command, replaceLarge } from './commands.ts'
+import { type Command, replaceLarge, withoutListener } from './commands.ts'
 import { type CommandOutcome, fromFailure, type Postponed } from './outcomes.ts'
 import { knownOf } from './rows.ts'
 import { shipmentKnown } from './shipment-rows.ts'
@@ -18,7 +18,7 @@ type Packed<T> = string | { readonly json: JsonText; readonly known: Known<T> }
 
 /** Replaces what can be large in a command by JSON, to send it to the writing thread. */
 export function packCommand<C extends Command>(command: C): C {
-  return replaceLarge(command, jsonOf)
+  return replaceLarge(withoutListener(command), jsonOf)
 }
 
 export function unpackCommand<C extends Command>(command: C): C {
@@ -49,14 +49,14 @@ function replaceInOutcome(
   replace: { readonly order: (order: unknown) => unknown; readonly shipment: (shipment: unknown) => unknown }
 ): CommandOutcome {
   if (!('value' in outcome)) return outcome
-  if (verb === 'changeOrder' || verb === 'setOrderStatus') return { value: replace.order(outcome.value) }
+  if (verb === 'changeOrder' || verb === 'setOrderStatus') return { ...outcome, value: replace.order(outcome.value) }
   if (verb === 'placeOrder') {
     const placed = outcome.value as Placed
-    return { value: { ...placed, order: replace.order(placed.order) } }
+    return { ...outcome, value: { ...placed, order: replace.order(placed.order) } }
   }
   if (verb !== 'shipOrder') return outcome
   const shipped = outcome.value as Shipped
-  return { value: { ...shipped, shipment: replace.shipment(shipped.shipment) } }
+  return { ...outcome, value: { ...shipped, shipment: replace.shipment(shipped.shipment) } }
 }
 
 /**
@@ -82,6 +82,8 @@ export function unpackOutcomes<Result>(
     const verb = commands[i]?.verb
     const outcome = replaceInOutcome(verb, packed, { order: unpackAny, shipment: unpackAny })
     if ('postponed' in outcome) return outcome
-    return 'value' in outcome ? { value: outcome.value as Result } : { error: fromFailure(outcome.failure, verb ?? 'a command') }
+    return 'value' in outcome
+      ? { ...outcome, value: outcome.value as Result }
+      : { error: fromFailure(outcome.failure, verb ?? 'a command') }
   })
 }

@@ -33,7 +33,14 @@ export interface Postponed {
   readonly postponed: number
 }
 
-export type CommandOutcome = { readonly value: unknown } | { readonly failure: Failure } | Postponed
+/** The result of a write that was done. */
+export interface Done<T> {
+  readonly value: T
+  /** The number of events that the write has made. */
+  readonly events?: number
+}
+
+export type CommandOutcome = Done<unknown> | { readonly failure: Failure } | Postponed
 
 export function toFailure(error: unknown): Failure {
   if (error instanceof LargeRead) return { kind: 'large-read', size: error.size }

@@ -15,6 +15,10 @@ export class EventLog {
   #events: PendingEvent[] = []
   readonly #keptOrders = new Set<string>()
 
+  get size(): number {
+    return this.#events.length
+  }
+
   /** @param order the order with its present content, if the events are of an order */
   add(events: readonly NewEvent[], order?: EventOrder): void {
     const columns = orderColumnsOf(order)

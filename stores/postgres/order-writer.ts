@@ -3,7 +3,7 @@ import type { Order } from '../../domain/order.ts'
 import type { Placed, Shipped, Store } from '../../domain/store.ts'
 import { entryModule } from '../../files.ts'
 import { Batcher, type Settled } from '../batcher.ts'
-import { changedOrder, commandSize, mostNamed, senderOf } from '../commands.ts'
+import { changedOrder, commandSize, mostNamed, senderOf, tellEvents } from '../commands.ts'
 import { packCommand, unpackOutcomes } from '../crossing.ts'
 import { DatabaseThread, ThreadLost } from '../database-thread.ts'
 import { fromFailure, lostWrite, type Postponed } from '../outcomes.ts'
@@ -44,8 +44,9 @@ export class OrderWriter {
   /** @param database the connections of the serving thread */
   constructor(database: Database, data: OrderThreadData) {
     this.#thread = new DatabaseThread(entry, data)
-    this.#orderThreadQueue = new Batcher({ run: (batch) => this.#write(batch), weight, orderOf: changedOrder, senderOf, parallel })
-    this.#servingThreadQueue = new Batcher({ run: makeOrderWrites(database, data.currency, 'serving'), weight, senderOf, parallel })
+    const rules = { weight, senderOf, parallel, onEvents: tellEvents }
+    this.#orderThreadQueue = new Batcher({ ...rules, run: (batch) => this.#write(batch), orderOf: changedOrder })
+    this.#servingThreadQueue = new Batcher({ ...rules, run: makeOrderWrites(database, data.currency, 'serving') })
   }
 
   /** Resolves when the thread has started. */

@@ -84,13 +84,16 @@ export function makeOrderWrites(
         }
       }
       const placed = new NewOrders()
-      const outcomes = commands.map((command) =>
-        attempt(() => {
+      const eventsSoFar = () => current.events.size + inventory.events
+      const outcomes = commands.map((command) => {
+        const before = eventsSoFar()
+        const settled = attempt(() => {
           const error = tooLarge.get(command)
           if (error) throw error
           return command.verb === 'placeOrder' ? placed.place(command.args[0], current) : locked.change(command, current)
         })
-      )
+        return { ...settled, events: eventsSoFar() - before }
+      })
       await inventory.write(queries, current.events)
       current.events.writeContents(queries)
       // Changes are written before new orders, which may take a number that a change has freed.

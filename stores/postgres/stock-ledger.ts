@@ -91,6 +91,11 @@ export class StockLedger implements Inventory {
     }
   }
 
+  /** The number of changes of availability. Each becomes an event when they are written. */
+  get events(): number {
+    return this.#availabilityChanges.length
+  }
+
   byId(id: string): StockItem | undefined {
     return this.#byId.get(id)?.item
   }

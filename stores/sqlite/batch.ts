@@ -3,6 +3,7 @@ import { mostNamed } from '../commands.ts'
 import { type CommandOutcome, notStored, perhapsStored, toFailure } from '../outcomes.ts'
 import { batchWeight, storedSize } from '../sizes.ts'
 import type { Connection } from './connection.ts'
+import { makeEventLog } from './event-log.ts'
 import { makeExistingSizes } from './existing-sizes.ts'
 import { explained } from './explain.ts'
 import { failureOf, isNotCommitted } from './failures.ts'
@@ -20,7 +21,8 @@ import { makeWrites } from './writes.ts'
  */
 export function makeBatch(db: Connection, currency: string, check: () => void): (commands: readonly WriteCommand[]) => CommandOutcome[] {
   const index = makeTextIndex(db)
-  const writes = makeWrites(db, currency, index)
+  const events = makeEventLog(db)
+  const writes = makeWrites(db, currency, index, events)
   const [begin, commit, rollback] = [db.prepare('BEGIN IMMEDIATE'), db.prepare('COMMIT'), db.prepare('ROLLBACK')]
   const [save, release, undo] = [db.prepare('SAVEPOINT command'), db.prepare('RELEASE command'), db.prepare('ROLLBACK TO command')]
 
@@ -43,9 +45,10 @@ export function makeBatch(db: Connection, currency: string, check: () => void): 
 
   function attempt({ verb, args }: WriteCommand, undoChanges: () => void): CommandOutcome {
     const write = writes[verb] as (...args: readonly unknown[]) => unknown
-    const mark = index.mark()
+    const [mark, before] = [index.mark(), events.written]
     try {
-      return { value: write(...args) }
+      const value = write(...args)
+      return { value, events: events.written - before }
     } catch (error) {
       // SQLite itself may have rolled the whole transaction back (https://sqlite.org/lang_transaction.html, section 3).
       if (!db.inTransaction) throw error

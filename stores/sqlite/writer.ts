@@ -1,7 +1,7 @@
 import type { Store } from '../../domain/store.ts'
 import { entryModule } from '../../files.ts'
 import { Batcher, type Settled } from '../batcher.ts'
-import { changedOrder, commandSize, senderOf } from '../commands.ts'
+import { changedOrder, commandSize, senderOf, tellEvents } from '../commands.ts'
 import { packCommand, unpackOutcomes } from '../crossing.ts'
 import { DatabaseThread, ThreadLost } from '../database-thread.ts'
 import { type CommandOutcome, lostWrite, notStored, type Postponed } from '../outcomes.ts'
@@ -25,7 +25,8 @@ export class SqliteWriter {
     weight: commandSize,
     orderOf: changedOrder,
     senderOf,
-    parallel: 1
+    parallel: 1,
+    onEvents: tellEvents
   })
   #failing = false
 

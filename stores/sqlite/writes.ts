@@ -1,7 +1,7 @@
 import { mostPruned } from '../../domain/event.ts'
 import { makeApplyWrite, makeCatalogueWrites } from './catalogue-writes.ts'
 import type { Connection } from './connection.ts'
-import { makeEventLog } from './event-log.ts'
+import type { EventLog } from './event-log.ts'
 import { makeImportWrites } from './import-writes.ts'
 import { makeKeyWrites } from './key-writes.ts'
 import { makeOrderWrites } from './order-writes.ts'
@@ -9,7 +9,7 @@ import type { TextIndex } from './search.ts'
 import { makeWebhookWrites } from './webhook-writes.ts'
 import type { Writes } from './write-verbs.ts'
 
-export function makeWrites(db: Connection, currency: string, index: TextIndex): Writes {
+export function makeWrites(db: Connection, currency: string, index: TextIndex, events: EventLog): Writes {
   // Writes a row of several pages and deletes it: a full disk may still have room for a small row.
   const fill = db.prepare(
     "INSERT INTO idempotency (scope, key, fingerprint, kept_at, snapshot) VALUES ('', '', '', 0, hex(zeroblob(8192)))"
@@ -24,7 +24,6 @@ export function makeWrites(db: Connection, currency: string, index: TextIndex): 
           FROM (SELECT position, at, weight FROM event ORDER BY position LIMIT @most))
         WHERE at < @before AND heaped < ${mostPruned})`
   )
-  const events = makeEventLog(db)
   const apply = makeApplyWrite(db, currency, index, events)
   return {
     ...makeCatalogueWrites(apply),

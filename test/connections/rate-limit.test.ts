@@ -17,7 +17,7 @@ t.test('every answer tells the limit and what is left of it (draft-ietf-httpapi-
   await listening(app)
   for (const left of [4, 3]) {
     const { headers } = await ask(t, app, message('GET /products'))
-    t.equal(headers['ratelimit-policy'], '"default";q=5;w=60;tradepost-body-bytes=65536;tradepost-work-ms=50')
+    t.equal(headers['ratelimit-policy'], '"default";q=5;w=60;tradepost-body-bytes=65536;tradepost-work-ms=50;tradepost-events=20')
     t.match(headers['ratelimit'], new RegExp(`^"default";r=${left};t=\\d+$`))
     t.notOk(Object.keys(headers).some((name) => name.startsWith('x-ratelimit')))
   }

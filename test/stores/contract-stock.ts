@@ -66,6 +66,24 @@ export function stockContract(rule: Rule): void {
     t.ok(full.revision.revision > empty.revision.revision)
   })
 
+  rule(
+    'the sender of an order hears how many events it makes: its own, and one for each product whose availability changes',
+    async (t, store) => {
+      const ids = Array.from({ length: 40 }, (_, i) => `p${i}`)
+      for (const id of ids) await store.createProduct(id, stocked(1))
+      const heard: number[] = []
+      const options = { sender: 'me', onEvents: (events: number) => heard.push(events) }
+      const all = purchase(ids.map((id) => item(id)))
+      const { order } = await store.placeOrder({ order: all, status: 'accepted', ...options })
+      await t.rejects(store.placeOrder({ order: all, status: 'accepted', ...options }), { code: 'order-refused' })
+      await store.changeOrder(order.id, purchase([item('p0')]), {}, undefined, options)
+      await store.setOrderStatus(order.id, 'shipped', {}, options)
+      const small = await store.placeOrder({ ...placing('p1'), ...options })
+      await store.shipOrder(small.order.id, {}, {}, options)
+      t.same(heard, [41, 40, 2, 2, 2])
+    }
+  )
+
   rule('each order makes a version of the stock, also when many are placed at once', async (t, store) => {
     await store.createProduct('a', stocked(20))
     await Promise.all(Array.from({ length: 20 }, () => store.placeOrder(placing('a', 1))))
