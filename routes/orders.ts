@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { type Caller, hasScope, listingScopes, onlyListedCustomer } from '../domain/caller.ts'
 import { fromJson, joinTexts, jsonOf } from '../domain/deferred.ts'
-import { type Order, orderStatuses } from '../domain/order.ts'
+import { hasCode } from '../domain/errors.ts'
+import { type Order, orderStatuses, type StoredOrderHead } from '../domain/order.ts'
 import { orderList } from '../domain/order-list.ts'
 import type { Page, PageQuery } from '../domain/page.ts'
 import type { OrderQuery } from '../domain/store.ts'
@@ -51,6 +53,8 @@ const orders: RoutePlugin = async (app, { config }) => {
       await request.listTurn(limit)
       const lines = isPage && hasScope(caller, 'fulfilment') && limit <= mostCounted
       const page = await request.read((store) => store.orders({ ...query, lines }))
+      const named = isPage && page.items.length === 0 ? await orderWithId(request, filters['order-number']) : undefined
+      if (named) return reply.redirect(uri.order(named.id), 303)
       return reply.represent({ orders: page.items, ...restOf(page) } satisfies OrderPage)
     }
   )
@@ -101,6 +105,17 @@ const describes = {
   problems: ['forbidden']
 } as const
 
+/** The order that a person means who fills in the id of an order where its number was asked. */
+async function orderWithId(request: FastifyRequest, id: string | undefined): Promise<StoredOrderHead | undefined> {
+  if (id === undefined) return undefined
+  try {
+    return await request.visibleOrderHead(id)
+  } catch (error) {
+    if (hasCode(error, 'order-not-found')) return undefined
+    throw error
+  }
+}
+
 /** Times are compared by the second, which is what the orders show. */
 const second = (parameter: string, time: string) => Math.floor(readInstant(parameter, time) / 1000) * 1000
 
@@ -142,4 +157,4 @@ function wholePage(orders: readonly Order[], rest: Omit<OrderPage, 'orders'>): O
   return fromJson<OrderPage>(joinTexts(['{"orders":[', texts, '],', JSON.stringify(rest).slice(1)]), rest)
 }
 
-export default fp(orders, { name: 'orders', encapsulate: true, dependencies: ['representation', 'authorization', 'sharing'] })
+export default fp(orders, { name: 'orders', encapsulate: true, dependencies: ['representation', 'authorization', 'sharing', 'visibility'] })

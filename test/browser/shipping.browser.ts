@@ -77,7 +77,7 @@ t.test('the filters of the orders are a form, and its blank fields filter nothin
   await place('PO-FIND')
   const { page } = await visit(t, shop)
   await signIn(page, shop, seller)
-  await page.getByText('Filter by customer, number or date').click()
+  await page.getByText('Filter by customer, number, id or date').click()
   await page.getByLabel('Order number').fill('PO-FIND')
   await page.getByLabel('Placed since').fill('2020-01-02')
   await page.getByRole('button', { name: 'Filter' }).click()

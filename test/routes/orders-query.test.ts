@@ -218,6 +218,20 @@ t.test('the page for people keeps the filters in its links, and shows charts onl
   t.match(await page('?modified-since=2020-01-01T00:00:00Z'), 'newest first, by their last change')
 })
 
+t.test('a person who looks for an order by its id gets its page, and a machine a list of orders with that number', async (t) => {
+  const { app, seller, buyer, orders } = await prepare(t)
+  const look = async (id: string, headers: Record<string, string>) => {
+    const { statusCode, headers: fields } = await app.inject({ url: `/orders?order-number=${id}`, headers })
+    return [statusCode, fields['location']]
+  }
+  const [acmes, others] = [String(orders[0]?.id), String(orders[1]?.id)]
+  t.same(await look(others, { ...seller, ...html }), [303, `/order/${others}`])
+  t.same(await look(acmes, { ...buyer, ...html }), [303, `/order/${acmes}`])
+  t.same(await look(others, { ...buyer, ...html }), [200, undefined], "another customer's order")
+  t.same(await look('PO-none', { ...seller, ...html }), [200, undefined])
+  t.same(await look(acmes, { ...seller, ...json }), [200, undefined], 'a machine')
+})
+
 t.test('blank filters are dropped for a page only: a machine that sends one would list more than it meant', async (t) => {
   const { app, key } = await build(t)
   const seller = await key('ERP', 'fulfilment')
