@@ -74,12 +74,15 @@ export interface Idempotency {
 export interface WriteOptions {
   /** A customer or an address. Senders take turns. Writes without a sender have one turn together. */
   readonly sender?: string
-  /** Called with the number of events that a write of an order has made, before its promise resolves. */
+}
+
+export interface OrderOptions extends WriteOptions {
+  /** Called with the number of events that the write has made, before its promise resolves. */
   readonly onEvents?: (events: number) => void
 }
 
 /** How an order that came as a buyer's own document is written. */
-export interface OrderWriteOptions extends WriteOptions {
+export interface OrderWriteOptions extends OrderOptions {
   /** The document that the order now has. Without `bytes`, the stored bytes stay. */
   readonly document?: OrderDocument & Partial<Pick<WholeOrderDocument, 'bytes'>>
   /** Faults of the document. Any of them refuses the order. They are listed together with those that the store finds. */
@@ -102,11 +105,11 @@ export interface Placing extends OrderWriteOptions {
   readonly mostNamed?: number
 }
 
-export interface StatusOptions extends WriteOptions {
+export interface StatusOptions extends OrderOptions {
   readonly details?: StatusDetails | undefined
 }
 
-export interface ShippingOptions extends WriteOptions {
+export interface ShippingOptions extends OrderOptions {
   readonly idempotency?: Idempotency | undefined
 }
 

@@ -28,9 +28,9 @@ import type { OrderWriteOptions, Placing } from '../domain/store.ts'
 import { unauthenticated } from '../http/credentials.ts'
 import type { BuyerRoute } from '../plugins/buyer-documents.ts'
 import { isDryRun } from './dry-run.ts'
+import { orderOptions } from './order-options.ts'
 import { placeOrder, placingOf } from './placing.ts'
 import { statusSetter } from './setting-status.ts'
-import { writeOptions } from './write-options.ts'
 
 /** The most attempts to write a change while other writes come first. */
 const mostAttempts = 5
@@ -76,7 +76,7 @@ export function makeBuyerOrders(
     const { answer, objections, masked = submission.bytes } = buyer
     const revision = storedRevision(buyer)
     return {
-      ...writeOptions(request),
+      ...orderOptions(request),
       document: {
         mediaType: mediaType ?? 'application/xml',
         digest: submission.digest ?? '',

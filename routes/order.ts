@@ -16,11 +16,11 @@ import { makeBuyerOrders } from './buyer-orders.ts'
 import { dryRunQuery, isDryRun, refuseStrayDryRun } from './dry-run.ts'
 import { showShipments } from './latest-shipments.ts'
 import { orderForms } from './order-forms.ts'
+import { orderOptions } from './order-options.ts'
 import { orderPath } from './parameters.ts'
 import { placeOrder, placingOf } from './placing.ts'
 import type { RoutePlugin } from './route.ts'
 import { orderWithStatus, statusSetter } from './setting-status.ts'
-import { writeOptions } from './write-options.ts'
 
 /** Orders as documents. The form that changes an order is posted to the routes in order-pages.ts. */
 const order: RoutePlugin = async (app, { config }) => {
@@ -86,7 +86,7 @@ const order: RoutePlugin = async (app, { config }) => {
         if (request.isAlreadySatisfied(isRepeated)) return reply.represent(current)
       }
       const expected = request.precondition(request.currentOf(current), 'replaces')
-      const change = () => app.store.changeOrder(current.id, wanted, expected, config.MAX_ORDER_ITEMS, writeOptions(request))
+      const change = () => app.store.changeOrder(current.id, wanted, expected, config.MAX_ORDER_ITEMS, orderOptions(request))
       return reply.represent(await request.changeInTurn(current, change))
     }
   )

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import { isDeferred } from '../domain/deferred.ts'
 import { firstStatus, type PurchaseOrder } from '../domain/order.ts'
 import type { Placed, Placing, Store } from '../domain/store.ts'
-import { writeOptions } from './write-options.ts'
+import { orderOptions } from './order-options.ts'
 
 /**
  * Places an order for a request; a large one in the caller's turn. If it names a large stored order, the store says so before it reads
@@ -25,5 +25,5 @@ export async function placeOrder(store: Store, request: FastifyRequest, placing:
 export function placingOf(request: FastifyRequest, { ACCEPTANCE }: Config): Placing {
   const { body, caller } = request
   const customer = caller.kind === 'key' ? { customer: caller.customer } : {}
-  return { order: body as PurchaseOrder, ...writeOptions(request), status: firstStatus(ACCEPTANCE), ...customer }
+  return { order: body as PurchaseOrder, ...orderOptions(request), status: firstStatus(ACCEPTANCE), ...customer }
 }

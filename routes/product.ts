@@ -3,13 +3,13 @@ import fp from 'fastify-plugin'
 import { hasCode } from '../domain/errors.ts'
 import { isProductId, type Product, requireSameId } from '../domain/product.ts'
 import { Problem } from '../http/problem.ts'
+import { senderName } from '../http/sender-name.ts'
 import { uris } from '../representations/links.ts'
 import { productRepresentations } from '../representations/product.ts'
 import { product } from '../schemas/product.ts'
 import { toWriteCatalogue } from './access.ts'
 import { productIdOf, productPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
-import { writeOptions } from './write-options.ts'
 
 const productRoute: RoutePlugin = async (app, { config }) => {
   const uri = uris(config.BASE_URL.path)
@@ -39,7 +39,7 @@ const productRoute: RoutePlugin = async (app, { config }) => {
       const { id: named, draft } = request.body
       requireSameId(id, named)
       const expected = request.precondition(request.currentOf(await existing(request, id)), 'replaces')
-      const { product: stored, created } = await app.store.putProduct(id, draft, expected, writeOptions(request))
+      const { product: stored, created } = await app.store.putProduct(id, draft, expected, { sender: senderName(request) })
       return created ? reply.created(uri.product(id), stored) : reply.represent(stored)
     }
   )
@@ -50,7 +50,7 @@ const productRoute: RoutePlugin = async (app, { config }) => {
     async (request, reply) => {
       const { product_id: id } = request.params
       const expected = request.precondition(request.currentOf(await request.read((store) => store.product(id))))
-      await app.store.deleteProduct(id, expected, writeOptions(request))
+      await app.store.deleteProduct(id, expected, { sender: senderName(request) })
       return reply.deleted(uri.products)
     }
   )

@@ -5,6 +5,7 @@ import type { PageQuery } from '../domain/page.ts'
 import { isSearch, type ProductQuery, type Revision, type Store } from '../domain/store.ts'
 import { readInstant } from '../http/dates.ts'
 import { firstLink, nextLinks, pagedQuery, startOfPage } from '../http/paging.ts'
+import { senderName } from '../http/sender-name.ts'
 import { mostSearches } from '../plugins/sharing.ts'
 import { uris } from '../representations/links.ts'
 import { mostCategories, productRepresentations, productsRepresentations } from '../representations/product.ts'
@@ -12,7 +13,6 @@ import { versionText } from '../representations/representation.ts'
 import { product } from '../schemas/product.ts'
 import { toWriteCatalogue } from './access.ts'
 import type { RoutePlugin } from './route.ts'
-import { writeOptions } from './write-options.ts'
 
 const products: RoutePlugin = async (app, { config }) => {
   const uri = uris(config.BASE_URL.path)
@@ -76,7 +76,7 @@ const products: RoutePlugin = async (app, { config }) => {
       config: { represents: productRepresentations, caching: 'catalogue', access: toWriteCatalogue, describes: createProduct }
     },
     async (request, reply) => {
-      const created = await app.store.createProduct(request.body.id ?? randomUUID(), request.body.draft, writeOptions(request))
+      const created = await app.store.createProduct(request.body.id ?? randomUUID(), request.body.draft, { sender: senderName(request) })
       return reply.created(uri.product(created.id), created)
     }
   )

@@ -5,14 +5,14 @@ import { hasStatus } from '../domain/order-writes.ts'
 import type { Precondition } from '../domain/preconditions.ts'
 import type { StatusDetails } from '../domain/seller-details.ts'
 import type { Store } from '../domain/store.ts'
-import { writeOptions } from './write-options.ts'
+import { orderOptions } from './order-options.ts'
 
 export type StatusSetter = (status: OrderStatus, expected: Precondition, details?: StatusDetails) => Promise<Order>
 
 /** Makes a function that sets the status of an order in turn. */
 export function statusSetter(store: Store, request: FastifyRequest, order: Order): StatusSetter {
   return (status, expected, details) => {
-    const options = { ...writeOptions(request), details }
+    const options = { ...orderOptions(request), details }
     return request.changeInTurn(order, () => store.setOrderStatus(order.id, status, expected, options))
   }
 }

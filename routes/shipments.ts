@@ -18,9 +18,9 @@ import type { ProblemDocument } from '../representations/problem.ts'
 import { type ShipmentPage, shipmentRepresentations, shipmentsRepresentations } from '../representations/shipment.ts'
 import { shipment } from '../schemas/shipment.ts'
 import { isHidden, toFulfil, toSeeOrder } from './access.ts'
+import { orderOptions } from './order-options.ts'
 import { orderIdOf, orderPath, shipmentPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
-import { writeOptions } from './write-options.ts'
 
 const shipments: RoutePlugin = async (app, { config }) => {
   const pages = shipmentPages(config)
@@ -59,7 +59,7 @@ const shipments: RoutePlugin = async (app, { config }) => {
       if (request.operation.mustNameLines) requireLines(request.body)
       const { shipment, replayed } = await request.idempotently(({ idempotency }) => {
         const expected = pages.expected(request, order)
-        const options = { ...writeOptions(request), idempotency }
+        const options = { ...orderOptions(request), idempotency }
         return request.changeInTurn(order, () => app.store.shipOrder(order.id, request.body, expected, options))
       })
       if (replayed) reply.header('idempotent-replayed', 'true')

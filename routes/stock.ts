@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { compare } from '../domain/money.ts'
 import type { TypedForm } from '../http/form-post.ts'
+import { senderName } from '../http/sender-name.ts'
 import { refusalNotice } from '../representations/notice.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import { type ShownStock, stockRepresentations } from '../representations/stock.ts'
@@ -9,7 +10,6 @@ import { stock } from '../schemas/stock.ts'
 import { toWriteCatalogue } from './access.ts'
 import { productIdOf, productPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
-import { writeOptions } from './write-options.ts'
 
 const stockRoute: RoutePlugin = async (app) => {
   const shown = { represents: stockRepresentations, caching: 'private' } as const
@@ -33,7 +33,7 @@ const stockRoute: RoutePlugin = async (app) => {
       const isRepeated = request.operation.mayRepeat && compare(current.onHand, onHand) === 0
       if (request.isAlreadySatisfied(isRepeated)) return reply.represent(current)
       const expected = request.precondition(request.currentOf(current), 'replaces')
-      return reply.represent(await app.store.putStock(current.productId, onHand, expected, writeOptions(request)))
+      return reply.represent(await app.store.putStock(current.productId, onHand, expected, { sender: senderName(request) }))
     }
   )
 

@@ -1,6 +1,6 @@
 /** The store's verbs as commands, which wait in queues and go to threads. Only this file and the stores' verbs know what each argument is. */
 
-import type { Idempotency, Store, StoreVerb, WriteOptions } from '../domain/store.ts'
+import type { Idempotency, Store, StoreVerb } from '../domain/store.ts'
 import { detailsSize, draftSize, orderSize } from './sizes.ts'
 
 /** A verb of the store with its arguments. */
@@ -13,40 +13,42 @@ export function changedOrder({ verb, args }: Command): string | undefined {
   return verb === 'changeOrder' || verb === 'setOrderStatus' || verb === 'shipOrder' ? args[0] : undefined
 }
 
-/** The index of the argument that has the options of a verb. */
-const optionsIndex: Partial<Record<StoreVerb, number>> = {
-  placeOrder: 0,
-  createProduct: 2,
-  deleteProduct: 2,
-  putProduct: 3,
-  putStock: 3,
-  setOrderStatus: 3,
-  shipOrder: 3,
-  changeOrder: 4
-}
-
-function optionsOf({ verb, args }: Command): WriteOptions | undefined {
-  const index = optionsIndex[verb]
-  return index === undefined ? undefined : (args[index] as WriteOptions | undefined)
-}
-
 /** The sender of a command, if it is known. */
-export function senderOf(command: Command): string | undefined {
-  return optionsOf(command)?.sender
+export function senderOf({ verb, args }: Command): string | undefined {
+  switch (verb) {
+    case 'placeOrder':
+      return args[0].sender
+    case 'createProduct':
+    case 'deleteProduct':
+      return args[2]?.sender
+    case 'putProduct':
+    case 'putStock':
+    case 'setOrderStatus':
+    case 'shipOrder':
+      return args[3]?.sender
+    case 'changeOrder':
+      return args[4]?.sender
+    default:
+      return undefined
+  }
 }
 
 /** Tells the sender of a command how many events it has made. */
-export function tellEvents(command: Command, events: number): void {
-  optionsOf(command)?.onEvents?.(events)
+export function tellEvents({ verb, args }: Command, events: number): void {
+  if (verb === 'placeOrder') args[0].onEvents?.(events)
+  else if (verb === 'setOrderStatus' || verb === 'shipOrder') args[3]?.onEvents?.(events)
+  else if (verb === 'changeOrder') args[4]?.onEvents?.(events)
 }
 
-/** The command without the function of its options, which no thread can send to another. */
+/** The command without `onEvents`, because a function cannot be sent to another thread. */
 export function withoutListener<C extends Command>(command: C): C {
-  const index = optionsIndex[command.verb]
-  const options = optionsOf(command)
-  if (index === undefined || !options?.onEvents) return command
-  const { onEvents: _, ...sent } = options
-  return { ...command, args: (command.args as readonly unknown[]).with(index, sent) }
+  return { ...command, args: command.args.map(withoutFunction) }
+}
+
+function withoutFunction(argument: unknown): unknown {
+  if (typeof argument !== 'object' || argument === null || !('onEvents' in argument)) return argument
+  const { onEvents: _, ...sent } = argument
+  return sent
 }
 
 /** The most bytes of a stored order that a command may name. */
