@@ -14,7 +14,7 @@ const top = fileURLToPath(new URL('.', import.meta.url))
 /** The modules that a service with SQLite starts through load.cjs. They get a code cache. */
 const withSqlite = ['server', 'documents/process', 'stores/sqlite/writer-thread']
 /** All modules that a process or thread starts with. files.ts finds them. */
-const entries = [...withSqlite, 'stores/sqlite/search-thread', 'stores/postgres/order-thread']
+const entries = [...withSqlite, 'stores/sqlite/search-thread', 'stores/postgres/order-thread', 'webhooks/sending-thread']
 
 /** Packages with native addons, which find their own files. pg loads pg-native only if it is asked to. */
 const external = ['better-sqlite3', 'libxmljs2', 'pg-native']

@@ -12,7 +12,7 @@ import { type Context, variantOf } from '../representations/representation.ts'
 import { Dispatcher } from '../webhooks/dispatcher.ts'
 import { measureDeliveries } from '../webhooks/metrics.ts'
 import { NotSentError, sendAgain } from '../webhooks/redelivery.ts'
-import { Sender } from '../webhooks/sender.ts'
+import { SendingThread } from '../webhooks/sending.ts'
 import { makeSecret } from '../webhooks/signature.ts'
 import { TargetError, Targets } from '../webhooks/targets.ts'
 
@@ -46,7 +46,7 @@ export default fp(
     const count = measureDeliveries({ registry: app.metrics.registry, store: app.store, serving: () => dispatcher.serving })
     const dispatcher: Dispatcher = new Dispatcher({
       store: app.store,
-      sender: new Sender(targets),
+      sender: new SendingThread(config.WEBHOOK_ALLOW),
       write,
       count,
       warn: (details, message) => app.log.warn(details, message)

@@ -8,7 +8,7 @@ import { delivery } from '../schemas/webhook.ts'
 import { anyKey, keyHolder } from './access.ts'
 import { webhookPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
-import { managedWebhook } from './webhooks.ts'
+import { callCost, managedWebhook } from './webhooks.ts'
 
 const deliveries: RoutePlugin = async (app, { config }) => {
   const uri = uris(config.BASE_URL.path)
@@ -43,7 +43,7 @@ const deliveries: RoutePlugin = async (app, { config }) => {
       const { id } = await managedWebhook(request, request.params.webhook_id)
       const { webhook, event } = await request.read((store) => store.redelivery(id, holder.customer, eventId))
       requireValidKey(webhook)
-      request.charge(cost)
+      request.charge(callCost)
       const attempt = await app.webhooks.send(webhook, event, request.sender().signal)
       if (!attempt) throw unknownEvent()
       const { retryAfter: _, ...outcome } = attempt
@@ -77,9 +77,6 @@ const sendAgain = {
   answers: { 200: 'The delivery and how it ended.', 303: 'For a form: a redirect to the deliveries.' },
   problems: ['webhook-not-found', 'unknown-event']
 } as const
-
-/** The number of requests that sending an event again counts as: it keeps a connection to the receiver for up to ten seconds. */
-const cost = 5
 
 export default fp(deliveries, {
   name: 'deliveries',

@@ -30,6 +30,7 @@ const webhooks: RoutePlugin = async (app, { config }) => {
     { schema: { body: webhook }, config: { ...one, form: webhookPages.ofList, describes: createWebhook } },
     async (request, reply) => {
       const wanted = ownedBy(keyHolder(request), request.body)
+      request.charge(callCost)
       await app.webhooks.checkUrl(wanted.url)
       const secret = app.webhooks.newSecret()
       const { isRepeated, ...made } = await request.write((store) => store.createWebhook(wanted, secret, idOfForm(request)))
@@ -50,6 +51,7 @@ const webhooks: RoutePlugin = async (app, { config }) => {
       const current = await managedWebhook(request, request.params.webhook_id)
       const expected = request.precondition(request.currentOf(current), 'replaces')
       const wanted = ownedBy(holder, request.body)
+      request.charge(callCost)
       await app.webhooks.checkUrl(wanted.url)
       const changed = await request.write((store) => store.changeWebhook(current.id, wanted, expected))
       app.webhooks.wake()
@@ -89,6 +91,12 @@ const webhooks: RoutePlugin = async (app, { config }) => {
     }
   )
 }
+
+/**
+ * What a request costs besides itself that lets the shop call a receiver: that keeps a connection for up to ten seconds, and the receiver
+ * decides how much work TLS is.
+ */
+export const callCost = 5
 
 /**
  * The webhook of a request that changes it, or reads what it delivered.

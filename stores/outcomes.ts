@@ -1,7 +1,7 @@
 /** Outcomes of writes as plain data, which threads can exchange. */
 
 import { DomainError, type DomainErrorCode, type Fault, LargeRead, PositionError } from '../domain/errors.ts'
-import type { ThreadLost } from './database-thread.ts'
+import type { ThreadLost } from '../threads/helper-thread.ts'
 
 interface ErrorData {
   readonly name: string

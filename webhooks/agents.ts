@@ -4,17 +4,17 @@ import { Agent as HttpsAgent } from 'node:https'
 import type { LookupFunction, TcpNetConnectOpts } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { DEFAULT_CIPHERS } from 'node:tls'
-import { PacedSocket } from './paced-socket.ts'
+import { longestAnswer, longestHandshake, PacedSocket } from './paced-socket.ts'
 
 /** Milliseconds. A connection without a request is closed sooner than most servers close it (Node.js: 5 s). */
 const idle = 4_000
 
 /**
  * The TLS options that a receiver can choose from. With a Diffie-Hellman group of its own, a receiver could make each handshake
- * expensive (10,000 bits). With renegotiation it could ask for any number of them.
+ * expensive (10,000 bits). With renegotiation it could ask for any number of them. ARIA and Camellia take ten times as long as AES.
  */
 const tls = {
-  ciphers: `${DEFAULT_CIPHERS}:!DHE`,
+  ciphers: `${DEFAULT_CIPHERS}:!DHE:!ARIA:!CAMELLIA`,
   ecdhCurve: 'X25519:prime256v1:secp384r1:secp521r1',
   secureOptions: constants.SSL_OP_NO_RENEGOTIATION
 }
@@ -29,7 +29,7 @@ export function expectAnswer(connection: Duplex): void {
 
 class PlainAgent extends HttpAgent {
   override createConnection(options: ClientRequestArgs): Duplex {
-    const socket = new PacedSocket(options as TcpNetConnectOpts)
+    const socket = new PacedSocket(options as TcpNetConnectOpts, longestAnswer)
     paced.set(socket, socket)
     return socket
   }
@@ -37,10 +37,11 @@ class PlainAgent extends HttpAgent {
 
 class SecureAgent extends HttpsAgent {
   override createConnection(options: ClientRequestArgs): Duplex | null | undefined {
-    const socket = new PacedSocket(options as TcpNetConnectOpts)
+    const socket = new PacedSocket(options as TcpNetConnectOpts, longestHandshake)
     const connection = super.createConnection({ ...options, socket } as ClientRequestArgs)
     if (!connection) return connection
     paced.set(connection, socket)
+    connection.once('secureConnect', () => socket.limitTo(longestAnswer))
     socket.on('error', (error) => connection.destroy(error))
     return connection
   }

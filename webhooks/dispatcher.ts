@@ -7,7 +7,6 @@ import { type Attempt, type ClaimedWebhook, hasValidKey, type WebhookProgress, t
 import { type DispatcherOptions, orderMemory, parallel, times, turn } from './dispatcher-options.ts'
 import { OrderMemory } from './order-memory.ts'
 import { backOff } from './schedule.ts'
-import { signatureHeaders } from './signature.ts'
 import { Turns } from './turns.ts'
 import { WebhookNotes } from './webhook-notes.ts'
 import { withSignal } from './with-signal.ts'
@@ -92,9 +91,9 @@ export class Dispatcher {
       const body = await withSignal([signal, this.#aborting.signal], (end) => write(event, webhook, end))
       if (!body) return { at, durationMs: Math.round(performance.now() - begun), failure: 'The shop could not write the event.' }
       if (!(await mayPost())) return 'kept-back'
-      const message = { id: head.id, timestamp: Math.floor(Date.now() / 1000), body }
-      const headers = { 'content-type': webhook.mediaType, 'user-agent': 'Tradepost', ...signatureHeaders(webhook.secrets, message) }
-      return sender.post({ url: webhook.url, headers, body }, this.#aborting.signal)
+      const signing = { id: head.id, timestamp: Math.floor(Date.now() / 1000), secrets: webhook.secrets }
+      const headers = { 'content-type': webhook.mediaType, 'user-agent': 'Tradepost' }
+      return sender.post({ url: webhook.url, headers, body, signing }, this.#aborting.signal)
     }
     return withSignal([signal, this.#stopping.signal], (end) => this.#memory.with(webhook.customer, head.weight, end, send))
   }

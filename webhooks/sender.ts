@@ -5,6 +5,7 @@ import type { Attempt } from '../domain/webhook.ts'
 import { expectAnswer, makeAgents } from './agents.ts'
 import { AnswerError } from './paced-socket.ts'
 import { readRetryAfter } from './schedule.ts'
+import { type Signing, signatureHeaders } from './signature.ts'
 import { TargetError, type Targets } from './targets.ts'
 import { withSignal } from './with-signal.ts'
 
@@ -12,6 +13,7 @@ export interface Post {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
+  readonly signing: Signing
 }
 
 /** Milliseconds. */
@@ -39,7 +41,7 @@ export class Sender {
   }
 
   /** Never throws: an attempt that fails is an outcome, too. @param stop ends the attempt early */
-  async post({ url, headers, body }: Post, stop: AbortSignal): Promise<Attempt> {
+  async post({ url, headers, body, signing }: Post, stop: AbortSignal): Promise<Attempt> {
     const begin = performance.now()
     const at = Date.now()
     const late = new AbortController()
@@ -53,7 +55,7 @@ export class Sender {
       // An address in the URL is not looked up, so it is checked here.
       const target = this.#targets.read(url)
       const answer = await withSignal([stop, late.signal], async (end) => {
-        const received = await this.#send(target, headers, body, end)
+        const received = await this.#send(target, { ...headers, ...signatureHeaders(signing, body) }, body, end)
         await discard(received)
         return received
       })
@@ -132,6 +134,8 @@ async function discard(body: IncomingMessage): Promise<void> {
   }
 }
 
+/** Why an attempt has no answer that the shop itself has ended. */
+export const stopped = 'The shop stopped before there was an answer.'
 const closedEarly = 'The receiver closed the connection without an answer.'
 const notFound = 'The host cannot be found.'
 const noLookUp = 'The host cannot be looked up now.'
@@ -160,7 +164,7 @@ function explain(error: unknown): string {
   const { code, name, errors } = error as NodeJS.ErrnoException & { readonly errors?: readonly unknown[] }
   const first = errors?.[0]
   if (first !== undefined) return explain(first)
-  if (name === 'AbortError') return 'The shop stopped before there was an answer.'
+  if (name === 'AbortError') return stopped
   if (code !== undefined && Object.hasOwn(reasons, code)) return reasons[code] ?? ''
   if (/CERT|SELF_SIGNED|UNABLE_TO_/.test(code ?? '')) return 'The certificate of the receiver is not trusted.'
   if (/SSL|TLS/.test(code ?? '')) return noTls

@@ -15,17 +15,17 @@ export function makeSecret(): string {
   return `${prefix}${randomBytes(secretBytes).toString('base64')}`
 }
 
-export interface SignedMessage {
+/** What a body is signed with. */
+export interface Signing {
   /** The event's id: the same on every repetition. */
   readonly id: string
   /** Seconds since the epoch. */
   readonly timestamp: number
-  readonly body: Uint8Array
+  readonly secrets: readonly string[]
 }
 
 /** The header fields of a delivery, with a signature for each secret. */
-export function signatureHeaders(secrets: readonly string[], message: SignedMessage): Readonly<Record<string, string>> {
-  const { id, timestamp, body } = message
+export function signatureHeaders({ id, timestamp, secrets }: Signing, body: Uint8Array): Readonly<Record<string, string>> {
   const signatures = secrets.map((secret) => {
     const key = Buffer.from(secret.slice(prefix.length), 'base64')
     return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`

@@ -1,8 +1,8 @@
 /** The entry of the order thread, which has its own connections. It answers a batch only after its commit. */
 
+import { type Answered, serve } from '../../threads/serve.ts'
 import { packOutcomes, unpackCommand } from '../crossing.ts'
 import { type CommandOutcome, type Failure, toFailure } from '../outcomes.ts'
-import { type Answered, serve } from '../thread-entry.ts'
 import { Database } from './database.ts'
 import type { OrderCommand } from './order-commands.ts'
 import { makeOrderWrites } from './order-writes.ts'

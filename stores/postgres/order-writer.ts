@@ -2,10 +2,10 @@ import { LargeRead } from '../../domain/errors.ts'
 import type { Order } from '../../domain/order.ts'
 import type { Placed, Shipped, Store } from '../../domain/store.ts'
 import { entryModule } from '../../files.ts'
+import { HelperThread, ThreadLost } from '../../threads/helper-thread.ts'
 import { Batcher, type Settled } from '../batcher.ts'
 import { changedOrder, commandSize, mostNamed, senderOf, tellEvents } from '../commands.ts'
 import { packCommand, unpackOutcomes } from '../crossing.ts'
-import { DatabaseThread, ThreadLost } from '../database-thread.ts'
 import { fromFailure, lostWrite, type Postponed } from '../outcomes.ts'
 import type { Database } from './database.ts'
 import { isChange, type OrderCommand } from './order-commands.ts'
@@ -37,13 +37,13 @@ const minLargeWeight = 32
  * The queue is bounded. When the thread dies, its commands fail with `store-unavailable`, and another thread is started.
  */
 export class OrderWriter {
-  readonly #thread: DatabaseThread<OrderThreadData, readonly OrderCommand[], OrderAnswer>
+  readonly #thread: HelperThread<OrderThreadData, readonly OrderCommand[], OrderAnswer>
   readonly #orderThreadQueue: Batcher<OrderCommand, Written>
   readonly #servingThreadQueue: Batcher<OrderCommand, Written>
 
   /** @param database the connections of the serving thread */
   constructor(database: Database, data: OrderThreadData) {
-    this.#thread = new DatabaseThread(entry, data)
+    this.#thread = new HelperThread(entry, data)
     const rules = { weight, senderOf, parallel, onEvents: tellEvents }
     this.#orderThreadQueue = new Batcher({ ...rules, run: (batch) => this.#write(batch), orderOf: changedOrder })
     this.#servingThreadQueue = new Batcher({ ...rules, run: makeOrderWrites(database, data.currency, 'serving') })

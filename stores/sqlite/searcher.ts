@@ -3,7 +3,7 @@ import type { Page } from '../../domain/page.ts'
 import type { Product } from '../../domain/product.ts'
 import type { ProductQuery } from '../../domain/store.ts'
 import { entryCode } from '../../files.ts'
-import { DatabaseThread, ThreadLost } from '../database-thread.ts'
+import { HelperThread, ThreadLost } from '../../threads/helper-thread.ts'
 import { fromFailure, notStored } from '../outcomes.ts'
 import type { Found, SearchData } from './search-thread.ts'
 
@@ -18,11 +18,11 @@ const entry = entryCode('stores/sqlite/search-thread')
  * replaced.
  */
 export class Searcher {
-  readonly #thread: DatabaseThread<SearchData, ProductQuery, Found>
+  readonly #thread: HelperThread<SearchData, ProductQuery, Found>
   #pending = 0
 
   constructor(data: SearchData) {
-    this.#thread = new DatabaseThread(entry, data)
+    this.#thread = new HelperThread(entry, data)
   }
 
   /** @throws PositionError, DomainError `store-unavailable`, `store-overloaded` */

@@ -1,8 +1,8 @@
 /** The entry of the writer thread. It answers a batch only after its commit. */
 
+import { serve } from '../../threads/serve.ts'
 import { packOutcomes, unpackCommand } from '../crossing.ts'
 import type { CommandOutcome } from '../outcomes.ts'
-import { serve } from '../thread-entry.ts'
 import { makeBatch } from './batch.ts'
 import { checkFile, connectWriter } from './connection.ts'
 import type { WriteCommand } from './write-verbs.ts'

@@ -1,9 +1,9 @@
 import type { Store } from '../../domain/store.ts'
 import { entryModule } from '../../files.ts'
+import { HelperThread, ThreadLost } from '../../threads/helper-thread.ts'
 import { Batcher, type Settled } from '../batcher.ts'
 import { changedOrder, commandSize, senderOf, tellEvents } from '../commands.ts'
 import { packCommand, unpackOutcomes } from '../crossing.ts'
-import { DatabaseThread, ThreadLost } from '../database-thread.ts'
 import { type CommandOutcome, lostWrite, notStored, type Postponed } from '../outcomes.ts'
 import { explained } from './explain.ts'
 import { isStoreUnavailable } from './failures.ts'
@@ -19,7 +19,7 @@ const entry = entryModule('stores/sqlite/writer-thread')
  */
 export class SqliteWriter {
   readonly #path: string
-  readonly #thread: DatabaseThread<WriterData, readonly WriteCommand[], readonly CommandOutcome[]>
+  readonly #thread: HelperThread<WriterData, readonly WriteCommand[], readonly CommandOutcome[]>
   readonly #batches = new Batcher<WriteCommand, unknown>({
     run: (batch) => this.#write(batch),
     weight: commandSize,
@@ -32,7 +32,7 @@ export class SqliteWriter {
 
   constructor(data: WriterData) {
     this.#path = data.path
-    this.#thread = new DatabaseThread(entry, data)
+    this.#thread = new HelperThread(entry, data)
   }
 
   /** Resolves when the thread has opened the database. @throws DomainError `store-unavailable` */

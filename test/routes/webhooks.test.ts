@@ -3,6 +3,7 @@ import { DomainError } from '../../domain/errors.ts'
 import { mostWebhooks } from '../../domain/webhook.ts'
 import { Problem } from '../../http/problem.ts'
 import { build, type Shop, xml } from '../build.ts'
+import { remaining } from '../http/wire.ts'
 import { faultsByPublishedSchema } from '../representations/published.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
 import { seller } from './webhook-seller.ts'
@@ -33,6 +34,22 @@ t.test('a webhook is made with a secret that is shown once, in XML and JSON', as
     t.notMatch(read.body, 'whsec_', url)
     t.same(await faultsByPublishedSchema(shop.app, read.body), [], `${url} is valid`)
   }
+})
+
+t.test('making and changing a webhook counts as six requests, because the shop then calls the receiver', async (t) => {
+  const { shop, key } = await seller(t)
+  await shop.app.inject({ url: '/webhooks', headers: key })
+  const before = remaining((await shop.app.inject({ url: '/webhooks', headers: key })).headers)
+  const made = await make(shop, key)
+  const url = String(made.headers['location'])
+  const changed = await shop.app.inject({
+    method: 'PUT',
+    url,
+    headers: { ...xml, ...key, 'if-match': '*' },
+    payload: document('http://127.0.0.1:9/')
+  })
+  t.same([made.statusCode, changed.statusCode], [201, 200])
+  t.same([remaining(made.headers), remaining(changed.headers)], [before - 6, before - 12])
 })
 
 t.test('a webhook needs a key, and another customer’s is not there', async (t) => {

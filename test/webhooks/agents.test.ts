@@ -10,10 +10,10 @@ import t, { type Test } from 'tap'
 import { expectAnswer, makeAgents } from '../../webhooks/agents.ts'
 
 /** The key and the certificate of a receiver on this machine. */
-function makeCertificate(t: Test) {
+function makeCertificate(t: Test, more = '') {
   const folder = t.testdir()
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
-  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1']
+  const names = ['-subj', '/CN=localhost', '-addext', `subjectAltName=IP:127.0.0.1${more}`]
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1']
   execFileSync('openssl', ['req', '-x509', ...curve, '-nodes', '-days', '2', ...names, '-keyout', key, '-out', cert], { stdio: 'ignore' })
   return { key: readFileSync(key), cert: readFileSync(cert) }
@@ -78,7 +78,19 @@ t.test('an answer in records of TLS with one byte each is given up, with all tha
     },
     makeCertificate(t)
   )
-  await t.rejects(post(), { message: 'The answer has more than 64 KiB.' })
+  await t.rejects(post(), { message: 'The receiver sent more than 64 KiB.' })
+})
+
+t.test('a long certificate is refused before it is verified', async (t) => {
+  const names = (count: number) => Array.from({ length: count }, (_, i) => `,DNS:name-${i}.example.org`).join('')
+  for (const [count, isTaken] of [
+    [400, true],
+    [900, false]
+  ] as const) {
+    const { post } = await receive(t, (socket) => socket.write('HTTP/1.1 204 No Content\r\n\r\n'), makeCertificate(t, names(count)))
+    if (isTaken) t.equal(await post(), 204)
+    else await t.rejects(post(), { message: 'The receiver sent more than 16 KiB.' })
+  }
 })
 
 t.test('a receiver cannot ask for another handshake of TLS', async (t) => {

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 
-/** Threads without an open database, by entry. They do not keep the process alive. */
+/** Threads that are not open, by entry. They do not keep the process alive. */
 const idle = new Map<string, Worker[]>()
 
 /**
@@ -21,7 +21,7 @@ export function takeThread(entry: ThreadEntry): Worker {
   return thread
 }
 
-/** Keeps a thread for reuse after it has closed its database. */
+/** Keeps a thread for reuse after it was closed. */
 export function returnThread(entry: ThreadEntry, thread: Worker): void {
   const others = idle.get(String(entry)) ?? []
   const remove = () => {

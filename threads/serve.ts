@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads'
 import { garbageCollector } from '../garbage.ts'
 import { lowerThreadPriority, niceness } from '../priority.ts'
 
-/** A message to a thread. The thread has one database at a time, which messages open and close. */
+/** A message to a thread. Messages open and close what it answers with, one at a time. */
 export type ToThread<Data, Input> = { readonly open: Data } | { readonly id: number; readonly ask: Input } | 'close'
 export type FromThread<Answer> = 'opened' | { readonly id: number; readonly answer: Answer } | 'closed'
 
@@ -12,7 +12,7 @@ export interface Answered<Answer> {
   readonly moved?: readonly ArrayBufferLike[]
 }
 
-interface OpenDatabase<Input, Answer> {
+interface Opened<Input, Answer> {
   answer(input: Input): Answered<Answer> | Promise<Answered<Answer>>
   close(): unknown
 }
@@ -20,9 +20,9 @@ interface OpenDatabase<Input, Answer> {
 /** MiB by which the heap of a thread may grow before its garbage is collected. */
 const growth = 24
 
-/** Answers the messages to this thread. An error ends the thread, and DatabaseThread starts another. */
-export function serve<Data, Input, Answer>(open: (data: Data) => OpenDatabase<Input, Answer>): void {
-  let current: OpenDatabase<Input, Answer> | undefined
+/** Answers the messages to this thread. An error ends the thread, and HelperThread starts another. */
+export function serve<Data, Input, Answer>(open: (data: Data) => Opened<Input, Answer>): void {
+  let current: Opened<Input, Answer> | undefined
   const tidy = garbageCollector(growth)
   lowerThreadPriority(niceness.helper)
 
@@ -39,7 +39,7 @@ export function serve<Data, Input, Answer>(open: (data: Data) => OpenDatabase<In
       current = open(message.open)
       send('opened')
     } else {
-      if (!current) throw new Error('a request came before the database was opened')
+      if (!current) throw new Error('a request came before the thread was opened')
       const { answer, moved } = await current.answer(message.ask)
       send({ id: message.id, answer }, moved)
       // Only large values leave so much garbage. When `tidy` runs, nothing refers to the message any more.

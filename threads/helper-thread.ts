@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads'
-import type { FromThread, ToThread } from './thread-entry.ts'
-import { returnThread, type ThreadEntry, takeThread } from './threads.ts'
+import { returnThread, type ThreadEntry, takeThread } from './idle-threads.ts'
+import type { FromThread, ToThread } from './serve.ts'
 
 /** The thread has ended or could not start, so a request has no answer. */
 export class ThreadLost extends Error {
@@ -9,7 +9,7 @@ export class ThreadLost extends Error {
   readonly wasAsked: boolean
 
   constructor(wasAsked: boolean, cause?: unknown) {
-    super('the database thread has ended', cause === undefined ? undefined : { cause })
+    super('a helper thread has ended', cause === undefined ? undefined : { cause })
     this.wasAsked = wasAsked
   }
 }
@@ -23,11 +23,11 @@ interface PendingAnswer<Answer> {
 const backOff = { first: 50, last: 2_000 } as const
 
 /**
- * A thread that has a database open and answers requests. `open` starts it, or else the first request. When the thread
- * dies, its pending requests are rejected with ThreadLost. After `open`, a new thread starts by itself; otherwise the next
- * request starts it.
+ * A thread beside the serving one that answers requests, with what it has opened: a database, or connections. `open` starts it, or else
+ * the first request. When the thread dies, its pending requests are rejected with ThreadLost. After `open`, a new thread starts by itself;
+ * otherwise the next request starts it.
  */
-export class DatabaseThread<Data, Input, Answer> {
+export class HelperThread<Data, Input, Answer> {
   readonly #entry: ThreadEntry
   readonly #data: Data
   readonly #waiting = new Map<number, PendingAnswer<Answer>>()
@@ -47,7 +47,7 @@ export class DatabaseThread<Data, Input, Answer> {
     this.#data = data
   }
 
-  /** Resolves when the thread has opened the database. From then on, a thread that dies is replaced. @throws ThreadLost */
+  /** Resolves when the thread is open. From then on, a thread that dies is replaced. @throws ThreadLost */
   async open(): Promise<void> {
     await this.#start()
     this.#restartsItself = true
@@ -65,13 +65,13 @@ export class DatabaseThread<Data, Input, Answer> {
     return answer
   }
 
-  /** Waits for the answers to all requests, then closes the database. */
+  /** Waits for the answers to all requests, then closes what the thread has opened. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
   }
 
-  /** Kills the thread at once, like a crash: for tests. */
+  /** Ends the thread at once, like a crash. */
   async kill(): Promise<void> {
     await this.#thread?.terminate()
   }

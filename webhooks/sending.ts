@@ -1,0 +1,53 @@
+import type { Attempt } from '../domain/webhook.ts'
+import { entryCode } from '../files.ts'
+import { HelperThread } from '../threads/helper-thread.ts'
+import { type Post, stopped } from './sender.ts'
+import type { Sending, SendingData } from './sending-thread.ts'
+
+const entry = entryCode('webhooks/sending-thread')
+
+/** Milliseconds that the thread has to close. Then it is ended: a receiver may keep it busy. */
+const closing = 500
+
+/**
+ * Sends deliveries in a thread of their own, because their receivers decide how long TLS takes. OpenSSL verifies a chain of certificates
+ * in one go, for up to 0.4 s, and encrypts an order of 10 MB in one go. The first delivery starts the thread. It is replaced when it dies.
+ */
+export class SendingThread {
+  readonly #thread: HelperThread<SendingData, Sending, Attempt | undefined>
+  #count = 0
+
+  /** @param allow the setting WEBHOOK_ALLOW: see `Targets` */
+  constructor(allow: readonly string[]) {
+    this.#thread = new HelperThread(entry, { allow })
+  }
+
+  /**
+   * Makes an attempt. One that fails is an outcome, too.
+   * @param stop ends the attempt early
+   * @throws ThreadLost if the shop itself cannot make it
+   */
+  async post(post: Post, stop: AbortSignal): Promise<Attempt> {
+    const [at, begun, number] = [Date.now(), performance.now(), this.#count++]
+    const ended = (): Attempt => ({ at, durationMs: Math.round(performance.now() - begun), failure: stopped })
+    if (stop.aborted) return ended()
+    let end = () => {}
+    const stopping = new Promise<undefined>((resolve) => (end = () => resolve(undefined)))
+    stop.addEventListener('abort', end)
+    try {
+      const attempt = await Promise.race([this.#thread.ask({ number, post }), stopping])
+      if (attempt) return attempt
+      void this.#thread.ask({ stop: number }).catch(() => {})
+      return ended()
+    } finally {
+      stop.removeEventListener('abort', end)
+    }
+  }
+
+  /** Closes all connections at once. */
+  async close(): Promise<void> {
+    const timer = setTimeout(() => void this.#thread.kill(), closing)
+    await this.#thread.close()
+    clearTimeout(timer)
+  }
+}
