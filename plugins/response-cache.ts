@@ -152,14 +152,15 @@ export default fp(
 
     const isCurrent = ({ version, currentVersion }: StoredResponse) => version === currentVersion()
     const sharedVersion = readInTurn(versions.database)
-    const databaseVersion = () => (app.connections.open.size <= maxSharing ? sharedVersion() : versions.database())
+    const databaseVersion = (hasWaited: boolean) =>
+      hasWaited || app.connections.open.size > maxSharing ? versions.database() : sharedVersion()
 
     /**
      * Whether the response is still current. Its own version is read only if anything in the database has changed since it was last
      * current.
      */
-    function isUnchanged(stored: StoredResponse): boolean {
-      const now = databaseVersion()
+    function isUnchanged(stored: StoredResponse, hasWaited: boolean): boolean {
+      const now = databaseVersion(hasWaited)
       if (now === undefined) return false
       if (stored.currentIn === now) return true
       if (!isCurrent(stored)) return false
@@ -193,8 +194,8 @@ export default fp(
     }
 
     /** Sends a stored response for a request that is not parsed. @returns false if the parser must read the request */
-    function sendUnparsed(stored: StoredResponse, sender: Client, socket: Socket, receivedAt: number): boolean {
-      if (!isUnchanged(stored)) return false
+    function sendUnparsed(stored: StoredResponse, sender: Client, socket: Socket, receivedAt: number, hasWaited: boolean): boolean {
+      if (!isUnchanged(stored, hasWaited)) return false
       const rateLimit = count(stored, sender, socket)
       if (rateLimit === undefined) return false
       const id = requestId(undefined)
@@ -215,7 +216,9 @@ export default fp(
       const stored = known && responses.get(known.key)
       if (!stored) return false
       const { sender } = known
-      app.schedule(sender.network, () => done(socket.writable && sendUnparsed(stored, sender, socket, receivedAt)))
+      let hasWaited = false
+      app.schedule(sender.network, () => done(socket.writable && sendUnparsed(stored, sender, socket, receivedAt, hasWaited)))
+      hasWaited = true
       return true
     })
     app.connections.wrap((next) => (raw, response) => {

@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { openStore } from '../../stores/open.ts'
+import { makeBatch } from '../../stores/sqlite/batch.ts'
+import { connectWriter } from '../../stores/sqlite/connection.ts'
 import { build, draft, orderXml } from '../build.ts'
 import { listening, message, Wire } from '../http/wire.ts'
+import { replace, stopClock } from '../stopped-clock.ts'
 
 /** On PostgreSQL the layer sends nothing again, because a version cannot be read without a query. */
 const skip = process.env['TEST_DATABASE_URL'] !== undefined && 'versions take a query'
@@ -157,4 +160,36 @@ t.test('a change by another process is seen by the next request', { skip }, asyn
     for (let j = 0; j < 3; j++) t.match((await wire.send(product).answer()).body, `Bolt ${i}<`)
   }
   t.ok(parsed() < before + 150, 'some of them were not parsed')
+})
+
+t.test('a change that is committed while a request waits for its turn is seen by every later request', { skip }, async (t) => {
+  const { pass } = stopClock(t)
+  const { app, config, warm, parsed } = await serve(t)
+  const [waiting, later] = [await warm(await Wire.open(t, app), product), await warm(await Wire.open(t, app), product)]
+  const other = connectWriter(config.DATABASE_URL.replace('sqlite:', ''))
+  t.teardown(() => other.close())
+  const write = makeBatch(other, config.CURRENCY, () => {})
+  const before = parsed()
+  let hasWaited = false
+  /** Takes all the time of each turn of the event loop, so that the first request waits. */
+  const work = () => {
+    if (hasWaited) return
+    pass(8)
+    app.schedule('198.51.100.1', work)
+  }
+  const { observe } = app.metrics
+  replace(t, app.metrics, 'observe', (...given) => {
+    observe.apply(app.metrics, given)
+    if (hasWaited) return
+    hasWaited = [...app.connections.open].some(({ isWaiting }) => isWaiting)
+    // The request has its answer. Another process commits a change, and only then the other client sends its request.
+    t.match(write([{ verb: 'putProduct', args: ['ABC-1', draft({ name: 'Changed' }), {}] }]), [{ value: {} }])
+    later.send(product)
+  })
+  work()
+  waiting.send(product)
+  t.match((await waiting.answer()).body, 'Hex bolt')
+  t.match((await later.answer()).body, 'Changed')
+  t.ok(hasWaited, 'the first request had to wait')
+  t.equal(parsed(), before + 1, 'only the later request needed the application')
 })
