@@ -1,9 +1,10 @@
+import { Amounts } from './amounts.ts'
+
 /** Limits how much all callers together may keep waiting. Above the limit, only callers with a large part of it are crowded out. */
 export class CrowdLimit {
   readonly #limit: number
   readonly #perCaller: number
-  readonly #by = new Map<string, number>()
-  #total = 0
+  readonly #callers = new Amounts()
 
   /** @param perCaller a caller with less than this is never crowded out */
   constructor(limit: number, perCaller: number) {
@@ -12,13 +13,10 @@ export class CrowdLimit {
   }
 
   change(caller: string, difference: number): void {
-    this.#total += difference
-    const count = (this.#by.get(caller) ?? 0) + difference
-    if (count > 0) this.#by.set(caller, count)
-    else this.#by.delete(caller)
+    this.#callers.add(caller, difference)
   }
 
   isCrowdedOut(caller: string): boolean {
-    return this.#total >= this.#limit && (this.#by.get(caller) ?? 0) >= this.#perCaller
+    return this.#callers.total >= this.#limit && this.#callers.of(caller) >= this.#perCaller
   }
 }

@@ -1,3 +1,5 @@
+import { Amounts } from './amounts.ts'
+
 export interface Limits {
   /** For all callers together. */
   readonly total: number
@@ -22,33 +24,16 @@ export interface QuotaLimits extends Limits {
 
 export type ExceededLimit = 'total' | 'perCaller' | 'perNetwork'
 
-/** The amounts that callers or networks have in use, by name. */
-class Shares {
-  readonly #amounts = new Map<string, number>()
-
-  of(name: string): number {
-    return this.#amounts.get(name) ?? 0
-  }
-
-  add(name: string, amount: number): void {
-    const sum = this.of(name) + amount
-    if (sum > 0) this.#amounts.set(name, sum)
-    else this.#amounts.delete(name)
-  }
-
-  /** A name that has nothing may exceed the limit. Otherwise nobody could ever have something that is larger than the limit. */
-  isOver(limit: number, name: string, amount: number): boolean {
-    const own = this.of(name)
-    return own > 0 && own + amount > limit
-  }
+/** A name that has nothing may exceed the limit. Otherwise nobody could ever have something that is larger than the limit. */
+function isOver(limit: number, own: number, amount: number): boolean {
+  return own > 0 && own + amount > limit
 }
 
 /** Counts how much of something is in use, in total, per caller and per network, and enforces limits on all of them. */
 export class Quota {
   readonly #limits: Required<QuotaLimits>
-  readonly #callers = new Shares()
-  readonly #networks = new Shares()
-  #total = 0
+  readonly #callers = new Amounts()
+  readonly #networks = new Amounts()
 
   constructor(limits: QuotaLimits) {
     this.#limits = { perNetwork: Number.POSITIVE_INFINITY, small: 0, ...limits }
@@ -58,10 +43,11 @@ export class Quota {
   acquire(holder: Holder, amount: number): ExceededLimit | undefined {
     const { name, network } = holder
     const { total, perCaller, perNetwork, small } = this.#limits
-    const factor = this.#callers.of(name) + amount <= small ? 1.5 : 1
-    if (this.#callers.isOver(perCaller, name, amount)) return 'perCaller'
-    if (this.#networks.isOver(factor * perNetwork, network, amount)) return 'perNetwork'
-    if (this.#total + amount > factor * total) return 'total'
+    const own = this.#callers.of(name)
+    const factor = own + amount <= small ? 1.5 : 1
+    if (isOver(perCaller, own, amount)) return 'perCaller'
+    if (isOver(factor * perNetwork, this.#networks.of(network), amount)) return 'perNetwork'
+    if (this.#callers.total + amount > factor * total) return 'total'
     this.#add(holder, amount)
     return undefined
   }
@@ -73,6 +59,5 @@ export class Quota {
   #add({ name, network }: Holder, amount: number): void {
     this.#callers.add(name, amount)
     this.#networks.add(network, amount)
-    this.#total += amount
   }
 }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { NetworkCounts } from '../fairness/network-counts.ts'
+import { Amounts } from '../fairness/amounts.ts'
 import { type Connection, isAnswering } from '../http/connection.ts'
 import { safeMethods } from '../http/methods.ts'
 
@@ -29,7 +29,8 @@ export default fp(
   async function crowding(app: FastifyInstance) {
     const { server, connections } = app
     const limit = server.maxConnections
-    const counts = new NetworkCounts()
+    /** The connections of each network. */
+    const counts = new Amounts()
 
     /** Returns a connection of the network that can be closed, if there is one. */
     function connectionToClose(busiest: string): Socket | undefined {
@@ -49,7 +50,7 @@ export default fp(
 
     /** Closes a client of the network with the most. @returns whether it has, so that one from the newcomer's network fits */
     function makeRoom(newcomer: string): boolean {
-      const { busiest } = counts
+      const busiest = counts.largest
       if (busiest === undefined || busiest === newcomer) return false
       if (connections.waiting.closeFirst(busiest)) return true
       const other = connectionToClose(busiest)
@@ -59,8 +60,8 @@ export default fp(
 
     connections.listener.rules.takePlace = (network) => {
       if (counts.total >= limit && !makeRoom(network)) return undefined
-      counts.add(network)
-      return () => counts.remove(network)
+      counts.add(network, 1)
+      return () => counts.add(network, -1)
     }
   },
   { name: 'crowding', fastify: '5.x', dependencies: ['draining', 'limits'] }
