@@ -1,6 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { DestinationStream } from 'pino'
 import type { Config } from './config.ts'
+import type { Documents } from './documents/documents.ts'
 import { guest } from './domain/caller.ts'
 import type { Store } from './domain/store.ts'
 import { answerClientError } from './http/client-errors.ts'
@@ -71,6 +72,7 @@ import webhookRoutes from './routes/webhooks.ts'
 export interface AppOptions {
   readonly config: Config
   readonly store: Store
+  readonly documents: Documents
   /** The version of the service, which is part of every entity tag. */
   readonly release: string
   /** The destination of the log; by default standard output. */
@@ -92,6 +94,7 @@ function serverOptions(config: Config) {
 export async function buildApp({
   config,
   store: database,
+  documents: documentProcesses,
   release,
   logTo,
   isStopping = () => false
@@ -120,7 +123,7 @@ export async function buildApp({
   await app.register(negotiation)
   await app.register(session, { config })
   await app.register(auth)
-  await app.register(documents, { config })
+  await app.register(documents, { config, documents: documentProcesses })
   await app.register(formRequests)
   await app.register(authorization, { config })
   await app.register(admission, { config })

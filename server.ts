@@ -41,13 +41,16 @@ async function start(): Promise<void> {
   await checkPort(place)
   if (opsPlace) await checkPort(opsPlace)
   // The thread of the store starts while this thread loads the code of the service.
-  const [store, { buildApp, buildOps }, { loadSample }] = await Promise.all([
+  const [store, { buildApp, buildOps }, { Documents }, { loadSample }] = await Promise.all([
     openStore(config.DATABASE_URL, config.CURRENCY),
     import('./app.ts'),
+    import('./documents/documents.ts'),
     import('./sample.ts')
   ])
   const isStopping = () => stopper.isStopping
-  const app = await buildApp({ config, store, release, isStopping, logTo: await logDestination() })
+  // Nothing closes the documents: a document process exits when this process does, because the channel between them closes.
+  const documents = new Documents((details, message) => app.log.warn(details, message))
+  const app = await buildApp({ config, store, documents, release, isStopping, logTo: await logDestination() })
   if (config.SAMPLE_CATALOGUE && (await store.isEmpty())) {
     const count = await loadSample(store)
     app.log.info({ products: count }, 'loaded the sample catalogue')
@@ -56,7 +59,7 @@ async function start(): Promise<void> {
   const address = await listen(app, place, (address) => `Tradepost listens on ${address}${config.BASE_URL.path}/`)
   // The document process loads its code when it first starts. It starts now, so that it loads the same version as this process,
   // even if the files are replaced later; and not sooner, so that the service listens early.
-  await app.documents.start()
+  await documents.start()
   if (stopper.isStopping) return
   limitHeapGrowth()
   const base = `${address}${config.BASE_URL.path}`

@@ -9,6 +9,7 @@ import type { ProductDraft } from '../domain/product.ts'
 import type { Placing, Store } from '../domain/store.ts'
 import { hashKey } from '../http/credentials.ts'
 import { openWithWriter } from '../stores/sqlite/store.ts'
+import { sharedDocuments } from '../test/documents/shared.ts'
 import { pick } from './measure.ts'
 
 export const currency = 'EUR'
@@ -28,7 +29,7 @@ export interface Served {
 /** Serves a store as `npm start` does, but without a log and without a rate limit for an address. */
 export async function serve(store: Store, overrides: Readonly<Record<string, string>> = {}): Promise<Served> {
   const config = readConfig({ LOG_LEVEL: 'silent', RATE_LIMIT: 'off', OVERLOAD_DELAY: 'off', CURRENCY: currency, ...overrides })
-  const app = await buildApp({ config, store, release: 'bench' })
+  const app = await buildApp({ config, store, documents: sharedDocuments, release: 'bench' })
   await app.listen({ host: '127.0.0.1', port: 0 })
   return { port: (app.server.address() as AddressInfo).port, close: () => app.close() }
 }

@@ -6,7 +6,7 @@ import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import type { BuyerSubmission } from '../dialects/submission.ts'
 import { BuyerProblem } from '../documents/buyer-problem.ts'
-import { Documents } from '../documents/documents.ts'
+import type { Documents } from '../documents/documents.ts'
 import type { DocumentLimits, FormFields, Notation } from '../documents/job.ts'
 import type { Sender } from '../documents/payer.ts'
 import { fromJson } from '../domain/deferred.ts'
@@ -97,9 +97,9 @@ function documentValidator(schema: DocumentSchema<unknown>): ReturnType<FastifyS
  * schema, and passes them to the handlers as domain values. Fastify's validator hook starts the validation.
  */
 export default fp(
-  async function documents(app: FastifyInstance, { config }: { config: Config }) {
+  async function documents(app: FastifyInstance, options: { readonly config: Config; readonly documents: Documents }) {
+    const { config, documents } = options
     const limits = documentLimits(config)
-    const documents = sharedDocuments((details, message) => app.log.warn(details, message))
     app.decorate('documents', documents)
 
     app.decorateRequest('submission', undefined)
@@ -189,14 +189,4 @@ function closeSignal(socket: Socket): AbortSignal {
   setMaxListeners(0, controller.signal)
   closeSignals.set(socket, controller.signal)
   return controller.signal
-}
-
-let shared: Documents | undefined
-
-/** The document processes are those of all services of this process. Tests start many services. */
-function sharedDocuments(warn: ConstructorParameters<typeof Documents>[0]): Documents {
-  if (shared) return shared
-  // Nothing closes it: the document process exits when this process does, because the channel between them closes.
-  shared = new Documents(warn)
-  return shared
 }

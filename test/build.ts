@@ -11,6 +11,7 @@ import type { ProductDraft } from '../domain/product.ts'
 import type { Store } from '../domain/store.ts'
 import { hashKey } from '../http/credentials.ts'
 import { openStore } from '../stores/open.ts'
+import { sharedDocuments } from './documents/shared.ts'
 import { databaseFolder } from './memory.ts'
 import { patience } from './patience.ts'
 import { newPostgresDatabase, newSqliteFile } from './stores/new-database.ts'
@@ -60,7 +61,7 @@ export async function build(t: Test, { settings = {}, products = { 'ABC-1': {} }
     ...settings
   })
   const store = await openStore(config.DATABASE_URL, config.CURRENCY)
-  const app = await buildApp({ config, store, release: 'test', ...(logTo ? { logTo } : {}) })
+  const app = await buildApp({ config, store, documents: sharedDocuments, release: 'test', ...(logTo ? { logTo } : {}) })
   t.teardown(() => app.close())
   // In one transaction: a thousand would wait for the disk a thousand times.
   const outcomes = await store.importProducts(Object.entries(products).map(([id, given]) => ({ id, draft: draft(given) })))

@@ -12,6 +12,7 @@ import type { Store } from '../../domain/store.ts'
 import { hashKey } from '../../http/credentials.ts'
 import { loadSample } from '../../sample.ts'
 import { openStore } from '../../stores/open.ts'
+import { sharedDocuments } from '../documents/shared.ts'
 import { patience } from '../patience.ts'
 
 /** A shop that listens, with the sample catalogue, and a browser that looks at it. */
@@ -62,7 +63,7 @@ export async function openShop(settings: Readonly<Record<string, string>> = {}):
   })
   const store = await openStore(config.DATABASE_URL, config.CURRENCY)
   await loadSample(store)
-  const app = await buildApp({ config, store, release: 'browser' })
+  const app = await buildApp({ config, store, documents: sharedDocuments, release: 'browser' })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
   openShops += 1

@@ -6,6 +6,7 @@ import { readConfig } from '../../config.ts'
 import type { Store } from '../../domain/store.ts'
 import { openStore } from '../../stores/open.ts'
 import { build, draft, orderXml } from '../build.ts'
+import { sharedDocuments } from '../documents/shared.ts'
 import { type Answer, listening, message, Wire } from '../http/wire.ts'
 import { stopClock } from '../stopped-clock.ts'
 
@@ -25,7 +26,12 @@ async function both(t: Test, settings: Readonly<Record<string, string>> = {}) {
   }
   const serve = async (over: Store, own: Readonly<Record<string, string>>) => {
     const given = { LOG_LEVEL: 'silent', OVERLOAD_DELAY: 'off', RATE_LIMIT: 'off', DATABASE_URL: config.DATABASE_URL }
-    const app = await buildApp({ config: readConfig({ ...given, ...settings, ...own }), store: over, release: 'test' })
+    const app = await buildApp({
+      config: readConfig({ ...given, ...settings, ...own }),
+      store: over,
+      documents: sharedDocuments,
+      release: 'test'
+    })
     await listening(app)
     // Only the server is closed here. `app.close` would close the store, which both services share.
     t.teardown(() => app.server.close())
