@@ -36,7 +36,11 @@ export default fp(
       }
     }
   },
-  { name: 'checked-orders', fastify: '5.x', dependencies: ['admission', 'caching', 'documents', 'negotiation', 'problems'] }
+  {
+    name: 'checked-orders',
+    fastify: '5.x',
+    dependencies: ['admission', 'caching', 'documents', 'negotiation', 'problems', 'representation']
+  }
 )
 
 /** Unlike an order that was placed, one that was only checked cannot be read later. */

@@ -8,6 +8,7 @@ declare module 'fastify' {
   }
 }
 
+/** Tells clients which of their preferences (RFC 7240) were followed. */
 export default fp(
   async function prefer(app: FastifyInstance) {
     app.decorateReply('applyPreference', function (this: FastifyReply, preference: string) {
@@ -15,5 +16,5 @@ export default fp(
       return this.header('preference-applied', before === undefined ? preference : `${before}, ${preference}`)
     })
   },
-  { name: 'prefer', fastify: '5.x', dependencies: ['form-requests'] }
+  { name: 'prefer', fastify: '5.x' }
 )

@@ -33,5 +33,5 @@ export default fp(
         throw new Problem('overloaded', 'Too many large responses to your network are still unread. Read those first, then try again.')
     })
   },
-  { name: 'sending', fastify: '5.x', dependencies: ['draining', 'problems'] }
+  { name: 'sending', fastify: '5.x', dependencies: ['draining', 'problems', 'scheduling'] }
 )
