@@ -23,10 +23,11 @@ function readsWithLibxml2(bytes: Buffer): boolean {
 t.test('the guard refuses nothing that libxml2 reads, whatever is done to a document', async (t) => {
   const property = fc.property(document, mutation, ({ xml }, change) => {
     const mutated = Buffer.from(mutate(xml, change))
-    if (!readsWithLibxml2(mutated)) return
+    fc.pre(readsWithLibxml2(mutated))
     assert.doesNotThrow(() => guard(mutated), mutated.toString())
   })
-  t.doesNotThrow(() => fc.assert(property, { numRuns: 1500 }))
+  // libxml2 reads one of four, and only those count.
+  t.doesNotThrow(() => fc.assert(property, { numRuns: 400 }))
 })
 
 function validate(root: Element): readonly string[] {
