@@ -22,7 +22,7 @@ declare module 'fastify' {
       newSecret(): string
       /** @throws DomainError `invalid-webhook` when the URL may not be called */
       checkUrl(url: string): Promise<void>
-      /** Delivers at once to webhooks that were made or changed. */
+      /** Delivers at once to a webhook that was changed. */
       wake(): void
       /**
        * Sends an event once.
