@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { DomainError } from '../domain/errors.ts'
+import { parseHttpDate } from '../domain/http-date.ts'
 import type { Precondition } from '../domain/preconditions.ts'
-import { parseHttpDate } from './dates.ts'
 import { type EntityTag, parseEntityTags } from './entity-tags.ts'
 import { Problem } from './problem.ts'
 

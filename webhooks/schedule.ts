@@ -1,5 +1,7 @@
 /** The waits that a receiver asks for, and those after failures of the shop itself. */
 
+import { parseHttpDate } from '../domain/http-date.ts'
+
 const second = 1_000
 
 /** Reads Retry-After: seconds, or a date (RFC 9110 section 10.2.3). @returns milliseconds from `now` */
@@ -7,9 +9,8 @@ export function readRetryAfter(field: string | undefined, now: number): number |
   if (field === undefined) return undefined
   const text = field.trim()
   if (/^\d{1,9}$/.test(text)) return Number(text) * second
-  // A date always has letters. Date.parse would also read "-5" and "1.5".
-  const at = /^[A-Za-z]/.test(text) ? Date.parse(text) : Number.NaN
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
+  const at = parseHttpDate(text)
+  return at === undefined ? undefined : Math.max(0, at - now)
 }
 
 /** The wait after failures of the shop itself, in milliseconds. It doubles. @param count the failures in a row, from 1 */

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseHttpDate } from '../../http/dates.ts'
+import { parseHttpDate } from '../../domain/http-date.ts'
 
 t.test('an HTTP date in any of its three forms is the same time (RFC 9110 5.6.7)', async (t) => {
   const expected = Date.UTC(1994, 10, 6, 8, 49, 37)
