@@ -1,6 +1,6 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import type { ConnectionError, FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { ConnectionError, FastifyInstance } from 'fastify'
 import type { Config } from '../config.ts'
 import { guest } from '../domain/caller.ts'
 import { networkOf } from '../fairness/networks.ts'
@@ -8,13 +8,13 @@ import { uris } from '../representations/links.ts'
 import { token } from './accept.ts'
 import { bytesReadFrom, connectionOf, stopReading } from './connection.ts'
 import { notationOf } from './notation.ts'
-import { pageHeaders } from './page-headers.ts'
 import { connectCode, freeChunks, minAverageSize, tooManyChunks } from './parsing-limits.ts'
 import { retryAfter, uriTooLong } from './problem.ts'
 import type { ProblemCode } from './problem-codes.ts'
 import { problemRepresentation } from './problem-representation.ts'
 import { problemTypes } from './problem-types.ts'
 import { makeProxyCheck } from './proxies.ts'
+import { commonHeaders, pageHeaders } from './security-headers.ts'
 
 const refused = new WeakSet<Socket>()
 
@@ -111,7 +111,7 @@ function reasonOf(error: ConnectionError, socket: Socket, maxUrl: number): Reaso
 /** A refused request, as far as it could be read. */
 type RefusedRequest = Pick<IncomingMessage, 'method' | 'url' | 'headers'>
 
-function responseText({ status, code, detail }: ParserRefusal, request: RefusedRequest | undefined, base: string): string {
+function responseText({ status, code, detail }: ParserRefusal, id: string, request: RefusedRequest | undefined, base: string): string {
   const { method = '', url = `${base}/`, headers = {} } = request ?? {}
   const { title } = problemTypes[code]
   const problem = { type: uris(base).problem(code), title, status, detail, instance: url }
@@ -123,8 +123,9 @@ function responseText({ status, code, detail }: ParserRefusal, request: RefusedR
     ...(request ? { Vary: 'Accept' } : {}),
     ...(status === 503 ? { 'Retry-After': retryAfter['retry-after'] } : {}),
     'Cache-Control': 'no-store',
-    'X-Content-Type-Options': 'nosniff',
-    ...(representation.suffix === 'html' ? { 'Referrer-Policy': 'no-referrer', ...pageHeaders } : {}),
+    'X-Request-Id': id,
+    ...commonHeaders,
+    ...(representation.suffix === 'html' ? pageHeaders : {}),
     Date: new Date().toUTCString(),
     Connection: 'close'
   }
@@ -140,7 +141,7 @@ function closed(response: ServerResponse): Promise<void> {
  * @param reason undefined if the client gets no answer, except to its earlier requests
  * @param isHead the request whose header section is incomplete is a HEAD
  */
-async function refuse(socket: Socket, reason: Reason | undefined, base: string, log: FastifyBaseLogger, isHead = false): Promise<void> {
+async function refuse(socket: Socket, reason: Reason | undefined, base: string, app: FastifyInstance, isHead = false): Promise<void> {
   refused.add(socket)
   // The client may repeat the refused request. If the rest of this one were processed too, it would be carried out twice.
   stopReading(socket)
@@ -157,15 +158,17 @@ async function refuse(socket: Socket, reason: Reason | undefined, base: string, 
     return
   }
   const refusal = { status: problemTypes[reason.code].status, ...reason }
-  if (incomplete) refusals.set(incomplete.req, refusal)
-  else logRefusal(refusal, socket, log)
-  socket.end(responseText(refusal, incomplete?.req ?? (isHead ? { method: 'HEAD', headers: {} } : undefined), base))
+  const knownId = incomplete && app.requestIdOf(incomplete)
+  const id = knownId ?? app.newRequestId()
+  if (incomplete && knownId !== undefined) refusals.set(incomplete.req, refusal)
+  else logRefusal(refusal, id, socket, app)
+  socket.end(responseText(refusal, id, incomplete?.req ?? (isHead ? { method: 'HEAD', headers: {} } : undefined), base))
   setTimeout(() => socket.destroy(), closeDelay).unref()
 }
 
-/** A request whose header section is incomplete has no log line of its own. */
-function logRefusal({ status, code, detail }: ParserRefusal, socket: Socket, log: FastifyBaseLogger): void {
-  log.info({ remoteAddress: socket.remoteAddress, res: { statusCode: status }, code, detail }, 'request refused')
+/** A request that the application has not seen has no log line of its own. */
+function logRefusal({ status, code, detail }: ParserRefusal, reqId: string, socket: Socket, { log }: FastifyInstance): void {
+  log.info({ reqId, remoteAddress: socket.remoteAddress, res: { statusCode: status }, code, detail }, 'request refused')
 }
 
 /**
@@ -192,11 +195,11 @@ export function answerClientError({ BASE_URL, MAX_URL_LENGTH, TRUST_PROXY }: Con
       return
     }
     const reason = isOverRate(this, socket, isProxy) ? undefined : reasonOf(error, socket, MAX_URL_LENGTH)
-    void refuse(socket, reason, BASE_URL.path, this.log, isHead(error, socket))
+    void refuse(socket, reason, BASE_URL.path, this, isHead(error, socket))
   }
 }
 
 /** Answers a client that has sent only a part of a request when the service stops. */
-export function refuseUnfinished(socket: Socket, { BASE_URL }: Config, log: FastifyBaseLogger): void {
-  void refuse(socket, { code: 'stopping', detail: problemTypes.stopping.explanation }, BASE_URL.path, log)
+export function refuseUnfinished(socket: Socket, { BASE_URL }: Config, app: FastifyInstance): void {
+  void refuse(socket, { code: 'stopping', detail: problemTypes.stopping.explanation }, BASE_URL.path, app)
 }

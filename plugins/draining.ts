@@ -14,13 +14,15 @@ declare module 'fastify' {
     connections: Connections
     /** The pending requests, for the log: with ids and routes, because URLs may be secret. */
     unanswered(): Unanswered[]
+    /** The id in the log line of the response's request. Undefined if the application has not seen the request. */
+    requestIdOf(response: ServerResponse): string | undefined
   }
 }
 
 /** Tracks connections so that the service can stop without losing responses (RFC 9112 section 9.6). See `stopping.ts`. */
 export default fp(
   async function draining(app: FastifyInstance, { config }: { readonly config: Config }) {
-    const connections = new Connections(app.server, (socket) => refuseUnfinished(socket, config, app.log))
+    const connections = new Connections(app.server, (socket) => refuseUnfinished(socket, config, app))
     const replies = new WeakMap<ServerResponse, FastifyReply>()
 
     app.decorate('connections', connections)
@@ -37,6 +39,8 @@ export default fp(
       }),
       ...[...connections.open].filter(({ sending }) => sending).map(() => unreadStoredResponse)
     ])
+
+    app.decorate('requestIdOf', (response: ServerResponse) => replies.get(response)?.request.id)
 
     addWait(app, 'onRequest', (request, reply, done) => {
       replies.set(reply.raw, reply)

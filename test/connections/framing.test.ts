@@ -1,6 +1,7 @@
 import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
+import { commonHeaders } from '../../http/security-headers.ts'
 import { build, orderXml, type Shop } from '../build.ts'
 import { ask, listening, message, Wire } from '../http/wire.ts'
 
@@ -93,6 +94,7 @@ t.test('framing', async (t) => {
     ]) {
       const answer = await ask(t, app, `${head}${fields}\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n`)
       t.match(answer, { status: 400, headers: { 'content-type': type, vary: 'Accept' }, body: /no valid size/ })
+      t.match(answer.headers, commonHeaders, 'as every response')
       t.equal('content-security-policy' in answer.headers, type?.startsWith('text/html'), 'a page is protected')
     }
     const json = await ask(t, app, `${head.replace('xml', 'json')}Transfer-Encoding: chunked\r\n\r\nxyz\r\n`)

@@ -179,7 +179,7 @@ t.test('a request whose client leaves before it has the answer is one line, too'
   t.equal(log.lines.length, 1)
 })
 
-t.test('a request that the parser refuses is one line, which says why', async (t) => {
+t.test('a request that the parser refuses is one line, which says why and has the id of the answer', async (t) => {
   const log = memory()
   const { app } = await build(t, { logTo: log })
   await listening(app)
@@ -189,20 +189,40 @@ t.test('a request that the parser refuses is one line, which says why', async (t
     'GET / HTTP/1.1\r\nno field\r\n\r\n'
   ].map(async (bytes) => {
     const wire = await Wire.open(t, app)
-    return (await wire.send(bytes).answer()).status
+    return wire.send(bytes).answer()
   })
-  t.same(await Promise.all(answers), [400, 400])
+  const [broken, unreadable] = await Promise.all(answers)
+  const answer = { status: 400, headers: { 'x-request-id': /^[0-9a-f]{24}$/ } }
+  t.match([broken, unreadable], [answer, answer])
   await app.close()
   const lines = log.lines.map((line) => JSON.parse(line))
   const refusal = { level: 30, res: { statusCode: 400 }, code: 'malformed-request', detail: /\w/ }
   t.equal(lines.length, 2)
   t.match(
     lines.find(({ req }) => req),
-    { ...refusal, msg: 'request completed', req: { method: 'POST', url: '/order' } }
+    { ...refusal, msg: 'request completed', reqId: broken?.headers['x-request-id'], req: { method: 'POST', url: '/order' } }
   )
   t.match(
     lines.find(({ req }) => !req),
-    { ...refusal, msg: 'request refused', remoteAddress: '127.0.0.1' }
+    { ...refusal, msg: 'request refused', reqId: unreadable?.headers['x-request-id'], remoteAddress: '127.0.0.1' }
+  )
+})
+
+t.test('a request that was sent ahead and that the parser refuses is one line, too', async (t) => {
+  const log = memory()
+  const { app } = await build(t, { logTo: log })
+  await listening(app)
+  log.lines.length = 0
+  const wire = await Wire.open(t, app)
+  const broken = 'POST /order HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nno chunk\r\n'
+  wire.send(`GET /product/ABC-1 HTTP/1.1\r\nHost: x\r\n\r\n${broken}`)
+  t.equal((await wire.answer()).status, 200)
+  const { status, headers } = await wire.answer()
+  t.equal(status, 400)
+  await app.close()
+  t.match(
+    log.lines.map((line) => JSON.parse(line)),
+    [{ req: { method: 'GET' } }, { msg: 'request refused', reqId: headers['x-request-id'], code: 'malformed-request' }]
   )
 })
 
