@@ -1,5 +1,5 @@
 import type { LocatedFault } from '../../schemas/document.ts'
-import type { Element } from '../../schemas/element.ts'
+import type { Element, Place } from '../../schemas/element.ts'
 import type { Guarded } from '../../xml/guard.ts'
 
 /** Several entries as one catalogue document. */
@@ -9,6 +9,6 @@ export interface CatalogueDocument {
   readonly roots: () => readonly Element[]
   /** Finds the entry of a fault, by index, and the place of the fault in the file. */
   readonly trace: (fault: LocatedFault) => { readonly index: number; readonly fault: LocatedFault }
-  /** Finds the place of an element in the file. */
-  readonly locate: (element: Element) => { readonly line?: number; readonly path?: string }
+  /** Finds the place of an element in the file. @param index of its root @param at from the root */
+  readonly locate: (index: number, at: Place) => { readonly line?: number; readonly path?: string }
 }

@@ -14,13 +14,17 @@ export function catalogueOfElements(entries: readonly Entry[]): CatalogueDocumen
     trace: ({ detail, path = '' }) => {
       const place = placeOf(path)
       const index = Number(place[1] ?? 1) - 1
-      return { index, fault: { detail, line: entries[index]?.line ?? 0, ...locate(elementAt(catalogue, place)) } }
+      return { index, fault: { detail, line: entries[index]?.line ?? 0, ...originOf(catalogue, place) } }
     },
-    locate
+    locate: (index, at) => {
+      const root = roots[index]
+      return root ? originOf(root, at) : {}
+    }
   }
 }
 
-function locate({ origin }: Element): { readonly path?: string } {
+function originOf(root: Element, at: Place): { readonly path?: string } {
+  const { origin } = elementAt(root, at)
   return origin ? { path: origin } : {}
 }
 

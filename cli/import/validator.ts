@@ -2,7 +2,7 @@ import { mostFaults } from '../../domain/errors.ts'
 import type { ImportItem } from '../../domain/product-writes.ts'
 import { Problem } from '../../http/problem.ts'
 import type { LocatedFault } from '../../schemas/document.ts'
-import { type Element, elementAt } from '../../schemas/element.ts'
+import type { Element, Place } from '../../schemas/element.ts'
 import { productXsd, readProduct } from '../../schemas/product.ts'
 import { makeXmlGate, type XmlGate } from '../../xml/gate.ts'
 import type { CatalogueDocument } from './catalogue-document.ts'
@@ -60,15 +60,23 @@ function validateTogether(entries: readonly Entry[], gate: XmlGate): readonly Va
   const roots = catalogue.roots()
   // An entry with several elements, or none, would shift the entries after it.
   if (roots.length !== entries.length) return entries.length > 1 ? halves() : [{ line: first.line, faults: faults[0] ?? [] }]
-  return entries.map(({ line }, i) => readItem(line, faults[i] ?? [], roots[i], catalogue))
+  return entries.map(({ line }, i) => readItem(line, faults[i] ?? [], roots[i], (at) => catalogue.locate(i, at)))
 }
 
-/** @param root it matches the schema if there are no faults */
-function readItem(line: number, faults: readonly LocatedFault[], root: Element | undefined, catalogue: CatalogueDocument): ValidatedEntry {
+/**
+ * @param root it matches the schema if there are no faults
+ * @param locate finds an element of the root in the file
+ */
+function readItem(
+  line: number,
+  faults: readonly LocatedFault[],
+  root: Element | undefined,
+  locate: (at: Place) => { readonly line?: number; readonly path?: string }
+): ValidatedEntry {
   if (faults.length > 0 || !root) return { line, faults }
   const reported: LocatedFault[] = []
-  const { id, draft } = readProduct(root, (at, detail) => reported.push({ detail, ...catalogue.locate(elementAt(root, at)) }))
-  if (id === undefined) reported.push({ detail: 'The product has no id.', ...catalogue.locate(root) })
+  const { id, draft } = readProduct(root, (at, detail) => reported.push({ detail, ...locate(at) }))
+  if (id === undefined) reported.push({ detail: 'The product has no id.', ...locate([]) })
   return id !== undefined && reported.length === 0 ? { line, item: { id, draft } } : { line, faults: reported }
 }
 
