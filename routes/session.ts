@@ -3,7 +3,7 @@ import { guest, mayListOrders } from '../domain/caller.ts'
 import { unsupported } from '../http/media-types.ts'
 import { localPath } from '../http/origin.ts'
 import { uris } from '../representations/links.ts'
-import { type SignIn, sessionRepresentations } from '../representations/views/session.ts'
+import { type SignIn, sessionRepresentations } from '../representations/session.ts'
 import { formMediaType } from '../schemas/form.ts'
 import type { RoutePlugin } from './route.ts'
 

@@ -1,6 +1,6 @@
-import { type Caller, hasScope, mayListOrders } from '../../domain/caller.ts'
-import { page, type Representations } from '../representation.ts'
-import { renderPage } from '../views.ts'
+import { type Caller, hasScope, mayListOrders } from '../domain/caller.ts'
+import { page, type Representations } from './representation.ts'
+import { renderPage } from './views.ts'
 
 export interface SignIn {
   readonly caller: Caller
