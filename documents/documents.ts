@@ -6,7 +6,7 @@ import type { Context } from '../representations/representation.ts'
 import type { DocumentSchema } from '../schemas/document.ts'
 import type { Place } from '../schemas/element.ts'
 import { BuyerProblem } from './buyer-problem.ts'
-import { type ChildOptions, DocumentChild, type JobFailure, type JobOutcome } from './child.ts'
+import { DocumentQueue, type JobFailure, type JobOutcome, type QueueOptions } from './document-queue.ts'
 import { readFields } from './fields.ts'
 import {
   type AnswerJob,
@@ -65,14 +65,14 @@ const largeOptions = {
  * `request-timeout` or `overloaded`.
  */
 export class Documents {
-  readonly #small: DocumentChild
-  readonly #largeReads: DocumentChild
-  readonly #largeAnswers: DocumentChild
+  readonly #small: DocumentQueue
+  readonly #largeReads: DocumentQueue
+  readonly #largeAnswers: DocumentQueue
 
-  constructor(warn: ChildOptions['warn']) {
-    this.#small = new DocumentChild({ ...smallOptions, warn })
-    this.#largeReads = new DocumentChild({ ...largeOptions, warn })
-    this.#largeAnswers = new DocumentChild({ ...largeOptions, warn })
+  constructor(warn: QueueOptions['warn']) {
+    this.#small = new DocumentQueue({ ...smallOptions, warn })
+    this.#largeReads = new DocumentQueue({ ...largeOptions, warn })
+    this.#largeAnswers = new DocumentQueue({ ...largeOptions, warn })
   }
 
   /** Starts the process for small documents, so that the first order does not wait for it. */
@@ -130,16 +130,16 @@ export class Documents {
   }
 
   async #run<J extends Job>(payer: Payer, job: J, size: number): Promise<ResultOf<J>> {
-    const child = this.#childFor(job, size)
-    let outcome = await child.run(payer, job, size)
+    const queue = this.#queueFor(job, size)
+    let outcome = await queue.run(payer, job, size)
     // A process for large documents starts on demand. When it cannot start, the process for small ones does its work.
-    if (outcome === 'unavailable' && child !== this.#small) outcome = await this.#small.run(payer, job, size)
+    if (outcome === 'unavailable' && queue !== this.#small) outcome = await this.#small.run(payer, job, size)
     // The value that is written has been stored already, so the problem must not say that nothing was stored.
     if ((job.kind === 'write' || job.kind === 'answer') && typeof outcome === 'string') throw answerNotWritten(outcome)
     return resultOf(outcome) as ResultOf<J>
   }
 
-  #childFor(job: Job, size: number): DocumentChild {
+  #queueFor(job: Job, size: number): DocumentQueue {
     if (size <= maxSmallSize) return this.#small
     return isFirstReading(job) ? this.#largeReads : this.#largeAnswers
   }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { DocumentChild } from '../documents/child.ts'
+import { DocumentQueue } from '../documents/document-queue.ts'
 import { niceness } from '../priority.ts'
 import { openSqliteStore } from '../stores/sqlite/store.ts'
 
@@ -25,8 +25,8 @@ t.test('the threads of a store yield to the serving thread', { skip: process.pla
 })
 
 t.test('a document process yields to the serving thread', async (t) => {
-  const child = new DocumentChild({ budget: 5_000, niceness: niceness.largeDocuments, window: { jobs: 1, bytes: 1 }, warn: () => {} })
-  t.teardown(() => child.kill())
-  await child.start()
-  t.equal(getPriority(child.pid), lowered(niceness.largeDocuments))
+  const queue = new DocumentQueue({ budget: 5_000, niceness: niceness.largeDocuments, window: { jobs: 1, bytes: 1 }, warn: () => {} })
+  t.teardown(() => queue.kill())
+  await queue.start()
+  t.equal(getPriority(queue.pid), lowered(niceness.largeDocuments))
 })

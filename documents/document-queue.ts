@@ -25,7 +25,7 @@ interface Task {
   readonly resolve: (outcome: JobOutcome) => void
 }
 
-export interface ChildOptions extends ProcessOptions {
+export interface QueueOptions extends ProcessOptions {
   /** Milliseconds of processor time that one job may take. */
   readonly budget: number
   /** Milliseconds without work after which the process ends; without it, never. */
@@ -41,12 +41,12 @@ const maxFailedStarts = 3
 const served = { window: 60_000, maxCallers: 10_000 }
 
 /**
- * One document process and the queue of its jobs, from which senders take turns. A job over its budget is killed with the
+ * The queue of jobs of one document process, which it starts. Senders take turns. A job over its budget is killed with the
  * process, and a job that fills the heap crashes it. The jobs that were in flight then go back to the queue, and until all of them
  * are done, a new process gets one job at a time. A job that ends the process while no other job is in it is refused.
  */
-export class DocumentChild {
-  readonly #options: ChildOptions
+export class DocumentQueue {
+  readonly #options: QueueOptions
   /** The sender whose jobs took the least processor time in the last minute is next, so that senders of costly documents wait for others. */
   readonly #served = new RateTally(served)
   readonly #waiting: GroupedQueue<Task>
@@ -63,7 +63,7 @@ export class DocumentChild {
   #idleTimer: NodeJS.Timeout | undefined
   #isFlushing = false
 
-  constructor(options: ChildOptions) {
+  constructor(options: QueueOptions) {
     this.#options = options
     this.#inFlight = new JobWindow(options.window)
     this.#waiting = new GroupedQueue((sender) => this.#served.look(sender).current)
