@@ -1,3 +1,5 @@
+import { pieces } from '../domain/units.ts'
+
 /** Short codes that senders write for a unit of UN/ECE Recommendation 20. Nothing else converts: a box is not a piece. */
 const longCodes: Readonly<Record<string, string>> = {
   KG: 'KGM',
@@ -16,5 +18,5 @@ export function anyUnitOf(sent: string, pieces: readonly string[]): readonly str
   return long === undefined ? [sent] : [sent, long]
 }
 
-export const ublPieces = ['C62', 'EA', 'H87', 'NAR'] as const
-export const cxmlPieces = [...ublPieces, 'PCE', 'PC'] as const
+export const ublPieces = pieces
+export const cxmlPieces = [...pieces, 'PCE', 'PC'] as const

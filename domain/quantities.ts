@@ -2,6 +2,7 @@
 
 import { add, compare, type Decimal, decimal, isMultiple, multipleBelow } from './money.ts'
 import type { Product } from './product.ts'
+import { isCounted } from './units.ts'
 
 /** An order has the minimum of a product or more, in multiples of the step. */
 export interface QuantityRule {
@@ -9,39 +10,12 @@ export interface QuantityRule {
   readonly step: Decimal
 }
 
-const words = (text: string) => text.trim().split(/\s+/)
-
-/**
- * Units of UN/ECE Recommendation 20 that count things: pieces, pairs and sets of them, numbers of pieces (a dozen, a
- * hundred), and other things that nobody divides.
- */
-const counted = words(`
-  C62 EA H87 NAR NPT NCL HEA IE PR NPR TPR SET TST KT AS AY LO JOB
-  DZN DPC DPR DRL DZP GRO GGR CEN HC MIL T3 CNP CLF NMP TP NRL
-  AV U2 SYR STC STK LEF SW LR ZP PTN U1 E27
-`)
-
-/**
- * Packages of Recommendation 21 by their bare codes, as shops use them. Codes that are often meant for a measure are
- * not here, such as KG (keg), MT (mat), NT (net) and TN (tin); with an X before it each package is counted.
- */
-const packages = words(`
-  AM BA BC BE BG BI BJ BK BL BN BO BR BX CA CF CG CH CR CS CT CX CY DJ DR EN FC IZ JC JG JR JT JY
-  PA PC PF PG PH PJ PK PL PN PO PU PX PY PZ RG RL RO SA SC SH SK SL ST SU SX TB TC TU VI WB
-`)
-
-/** Bulk goods are measured, also where Recommendation 21 has a code for them as a kind of package. */
-const bulk: ReadonlySet<string> = new Set(words('XVG XVL XVO XVQ XVR XVS XVY'))
-
-const countedUnits: ReadonlySet<string> = new Set([...counted, ...packages])
-
 const one = decimal('1')
 const thousandth = decimal('0.001')
 
 /** The minimum and the step of a unit, for a product without a rule of its own. Things that are counted cannot be divided. */
 function defaultStep(unit: string): Decimal {
-  const isCounted = countedUnits.has(unit) || (/^X[A-Z0-9]{2}$/.test(unit) && !bulk.has(unit))
-  return isCounted ? one : thousandth
+  return isCounted(unit) ? one : thousandth
 }
 
 /**

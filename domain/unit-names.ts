@@ -3,17 +3,10 @@
 /** The names of a unit that only counts ("one", "each"): it may be a single piece or a box of 50. */
 export const countedNames = ['unit', 'units'] as const
 
-/** Singular and plural names of common UN/ECE Recommendation 20 and 21 codes. Any other code is shown as it is. */
-const unitNames: Readonly<Record<string, readonly [one: string, more: string]>> = {
-  C62: countedNames,
-  EA: countedNames,
-  H87: ['piece', 'pieces'],
-  PR: ['pair', 'pairs'],
-  SET: ['set', 'sets'],
-  KT: ['kit', 'kits'],
-  DZN: ['dozen', 'dozen'],
-  CEN: ['hundred', 'hundred'],
-  MIL: ['thousand', 'thousand'],
+type Names = readonly [one: string, more: string]
+
+/** The names of common packages of UN/ECE Recommendation 21. Recommendation 20 writes their codes with an X before them. */
+const packageNames: Readonly<Record<string, Names>> = {
   BX: ['box', 'boxes'],
   CT: ['carton', 'cartons'],
   CS: ['case', 'cases'],
@@ -23,13 +16,27 @@ const unitNames: Readonly<Record<string, readonly [one: string, more: string]>> 
   BO: ['bottle', 'bottles'],
   CA: ['can', 'cans'],
   DR: ['drum', 'drums'],
-  PF: ['pallet', 'pallets'],
   PX: ['pallet', 'pallets'],
   RL: ['reel', 'reels'],
   RO: ['roll', 'rolls'],
-  NRL: ['roll', 'rolls'],
   ST: ['sheet', 'sheets'],
-  TU: ['tube', 'tubes'],
+  TU: ['tube', 'tubes']
+}
+
+/** The names of other common units, most of Recommendation 20. Any other code is shown as it is. */
+const unitNames: Readonly<Record<string, Names>> = {
+  C62: countedNames,
+  EA: countedNames,
+  H87: ['piece', 'pieces'],
+  PR: ['pair', 'pairs'],
+  SET: ['set', 'sets'],
+  KT: ['kit', 'kits'],
+  DZN: ['dozen', 'dozen'],
+  CEN: ['hundred', 'hundred'],
+  MIL: ['thousand', 'thousand'],
+  // In Recommendation 21 PF is a pen for animals, so XPF is not a pallet.
+  PF: ['pallet', 'pallets'],
+  NRL: ['roll', 'rolls'],
   MGM: ['mg', 'mg'],
   GRM: ['g', 'g'],
   KGM: ['kg', 'kg'],
@@ -55,20 +62,20 @@ const unitNames: Readonly<Record<string, readonly [one: string, more: string]>> 
   KWH: ['kWh', 'kWh']
 }
 
-/** Recommendation 20 writes the package codes of Recommendation 21 with an X before their two letters. */
-const packages: ReadonlySet<string> = new Set('XBG XBO XBX XCA XCS XCT XDR XPA XPK XPX XRL XRO XST XTU'.split(' '))
+const names: ReadonlyMap<string, Names> = new Map([
+  ...Object.entries(unitNames),
+  ...Object.entries(packageNames).flatMap(([code, both]): [string, Names][] => [
+    [code, both],
+    [`X${code}`, both]
+  ])
+])
 
 /** All codes that have names. */
-export const namedUnits: readonly string[] = [...Object.keys(unitNames), ...packages]
+export const namedUnits: readonly string[] = [...names.keys()]
 
 /** The singular and the plural name of a unit. */
-export function namesOf(code: string): readonly [one: string, more: string] {
-  return knownNames(code) ?? [code, code]
-}
-
-function knownNames(code: string): readonly [string, string] | undefined {
-  const known = packages.has(code) ? code.slice(1) : code
-  return Object.hasOwn(unitNames, known) ? unitNames[known] : undefined
+export function namesOf(code: string): Names {
+  return names.get(code) ?? [code, code]
 }
 
 /** The name of a unit after a quantity, with its code, as a document writes it: `5 packs (PK)`. */
@@ -82,6 +89,6 @@ export function unitsNamed(code: string): string {
 }
 
 function nameWithCode(code: string, number: 0 | 1): string {
-  const names = knownNames(code)
-  return names ? `${names[number]} (${code})` : code
+  const known = names.get(code)
+  return known ? `${known[number]} (${code})` : code
 }
