@@ -1,6 +1,7 @@
 /** Sentences about an order, for answers whose vocabulary has no elements for it: how the order ended, and the seller's notes. */
 
 import { isDeferred } from '../domain/deferred.ts'
+import { defined } from '../domain/defined.ts'
 import { isActive, mostSummarised, type Order, type OrderItem, type SellerDetails } from '../domain/order.ts'
 
 /**
@@ -10,18 +11,13 @@ import { isActive, mostSummarised, type Order, type OrderItem, type SellerDetail
 export function sellerLines(order: Order, hasDate: boolean): readonly string[] {
   if (isDeferred(order)) return []
   const { expectedDeliveryDate, sellerNote, items } = order
-  const header = detailsText({
-    ...(hasDate || expectedDeliveryDate === undefined ? {} : { expectedDeliveryDate }),
-    ...note(sellerNote)
-  })
+  const header = detailsText(defined({ expectedDeliveryDate: hasDate ? undefined : expectedDeliveryDate, sellerNote }))
   const lines = items.flatMap((item) => {
     const text = detailsText(item)
     return text === '' ? [] : [`Line ${item.lineId ?? item.line}: ${text}`]
   })
   return [...(header === '' ? [] : [header]), ...lines]
 }
-
-const note = (sellerNote: string | undefined) => (sellerNote === undefined ? {} : { sellerNote })
 
 function detailsText({ expectedDeliveryDate, sellerNote }: SellerDetails): string {
   const date = expectedDeliveryDate === undefined ? '' : `Expected delivery on ${expectedDeliveryDate.slice(0, 10)}.`

@@ -1,6 +1,7 @@
 /** Changes of single lines of an order, which buyers' systems name by their own numbers. */
 
 import { partyAfter } from './addresses.ts'
+import { defined } from './defined.ts'
 import { type Fault, mostFaults } from './errors.ts'
 import { acceptedItems } from './line-answers.ts'
 import { type LineDestination, type Moved, type NamedDestination, settleDestination, withoutOldDestination } from './line-destinations.ts'
@@ -205,8 +206,7 @@ function headerAfter(before: Order, document: PurchaseOrder, moved: Moved): Orde
     ...headerOf(left),
     ...headerOf(document),
     ...partiesAfter(left, document),
-    ...(orderNumber === undefined ? {} : { orderNumber }),
-    ...(issueDate === undefined ? {} : { issueDate }),
+    ...defined({ orderNumber, issueDate }),
     notes: document.notes.length > 0 ? document.notes : before.notes,
     extensions: joined(withoutOldDestination(before.extensions, moved), document.extensions)
   }

@@ -1,3 +1,4 @@
+import { defined } from './defined.ts'
 import type { Fault } from './errors.ts'
 import type { LineAnswer } from './line-answers.ts'
 import { compare, type Decimal } from './money.ts'
@@ -56,12 +57,7 @@ export interface LineDetails {
 
 /** The details of a line without its other properties. */
 export function detailsOf({ lineId, requestedDeliveryDate, notes, extensions }: LineDetails): LineDetails {
-  return {
-    ...(lineId === undefined ? {} : { lineId }),
-    ...(requestedDeliveryDate === undefined ? {} : { requestedDeliveryDate }),
-    notes,
-    ...(extensions === undefined ? {} : { extensions })
-  }
+  return defined({ lineId, requestedDeliveryDate, notes, extensions })
 }
 
 function hasNoDetails({ lineId, requestedDeliveryDate, notes, extensions }: LineDetails): boolean {
@@ -150,10 +146,7 @@ export interface SellerDetails {
 
 /** The seller's details without the other properties of an order or a line. */
 export function sellerDetailsOf({ expectedDeliveryDate, sellerNote }: SellerDetails): SellerDetails {
-  return {
-    ...(expectedDeliveryDate === undefined ? {} : { expectedDeliveryDate }),
-    ...(sellerNote === undefined ? {} : { sellerNote })
-  }
+  return defined({ expectedDeliveryDate, sellerNote })
 }
 
 /** An item as it was ordered: name, unit and price are snapshots that no catalogue change touches. */

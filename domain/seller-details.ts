@@ -1,5 +1,6 @@
 /** Decides how a status changes the seller's dates and notes for the buyer. */
 
+import { defined } from './defined.ts'
 import { DomainError } from './errors.ts'
 import type { Order, SellerDetails } from './order.ts'
 import { type NamedLine, repeatedLine, unknownLine } from './shipping.ts'
@@ -53,7 +54,6 @@ function withDetails<T extends SellerDetails>(current: T, { expectedDeliveryDate
   const sellerNote = note ?? current.sellerNote
   return {
     ...rest,
-    ...(expectedDeliveryDate === undefined ? {} : { expectedDeliveryDate }),
-    ...(sellerNote === undefined || sellerNote === '' ? {} : { sellerNote })
+    ...defined({ expectedDeliveryDate, sellerNote: sellerNote === '' ? undefined : sellerNote })
   } as T
 }

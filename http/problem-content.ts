@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyRequest } from 'fastify'
+import { defined } from '../domain/defined.ts'
 import { DomainError, PositionError } from '../domain/errors.ts'
 import { uris } from '../representations/links.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
@@ -37,8 +38,7 @@ function writableFault(fault: LocatedFault): LocatedFault {
   return {
     ...fault,
     detail: toXmlText(detail),
-    ...(path === undefined ? {} : { path: toXmlText(path) }),
-    ...(item === undefined ? {} : { item: toXmlText(item) })
+    ...defined({ path: path && toXmlText(path), item: item && toXmlText(item) })
   }
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../domain/defined.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import { shorten } from '../schemas/shorten.ts'
@@ -15,8 +16,7 @@ export function shortFault<F extends LocatedFault>(fault: F): F {
   return {
     ...fault,
     detail: shorten(fault.detail, maxLength.fault),
-    ...(path === undefined ? {} : { path: shorten(path, maxLength.path) }),
-    ...(item === undefined ? {} : { item: shorten(item) })
+    ...defined({ path: path && shorten(path, maxLength.path), item: item && shorten(item) })
   }
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../domain/defined.ts'
 import type { SimpleType } from '../schemas/vocabulary.ts'
 import { ecmaPattern } from './patterns.ts'
 
@@ -26,8 +27,7 @@ export function textSchema(type: SimpleType, direction: Direction): JsonSchema {
     ...(direction === 'out' && patterns.length === 0 ? builtIn[type.base] : {}),
     ...(patterns.length > 1 ? { anyOf: patterns } : patterns[0]),
     ...(type.values.length > 0 ? { enum: type.values } : {}),
-    ...(type.minLength === undefined ? {} : { minLength: type.minLength }),
-    ...(type.maxLength === undefined ? {} : { maxLength: type.maxLength })
+    ...defined({ minLength: type.minLength, maxLength: type.maxLength })
   }
 }
 

@@ -44,13 +44,6 @@ export function textElement(name: string, text: string | undefined): Element | u
   return text === undefined ? undefined : element(name, {}, text)
 }
 
-/** A value without the properties that are undefined, which `exactOptionalPropertyTypes` refuses. */
-export function defined<T extends object>(value: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {
-  const found: Partial<T> = {}
-  for (const name in value) if (value[name] !== undefined) found[name] = value[name]
-  return found as { [Name in keyof T]: Exclude<T[Name], undefined> }
-}
-
 export function child({ children }: Element, name: string): Element | undefined {
   // Each order looks up many children, and `find` with a closure takes longer.
   if (children) for (const candidate of children) if (candidate.name === name) return candidate

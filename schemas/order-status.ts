@@ -1,3 +1,4 @@
+import { defined } from '../domain/defined.ts'
 import type { OrderStatus } from '../domain/order.ts'
 import type { DetailsDraft, StatusDetails } from '../domain/seller-details.ts'
 import type { NamedLine } from '../domain/shipping.ts'
@@ -25,8 +26,7 @@ export const orderStatus: DocumentSchema<StatusDocument> = {
 }
 
 function readDetails(parent: Element): DetailsDraft {
-  const [expectedDeliveryDate, note] = [tokenOf(parent, 'expected-delivery-date'), textOf(parent, 'note')]
-  return { ...(expectedDeliveryDate === undefined ? {} : { expectedDeliveryDate }), ...(note === undefined ? {} : { note }) }
+  return defined({ expectedDeliveryDate: tokenOf(parent, 'expected-delivery-date'), note: textOf(parent, 'note') })
 }
 
 /** Reads the items of a document, which name lines of an order. */

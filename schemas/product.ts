@@ -1,4 +1,5 @@
-import { decimal } from '../domain/money.ts'
+import { defined } from '../domain/defined.ts'
+import { type Decimal, decimal } from '../domain/money.ts'
 import { isGtin, isImageUri, type ProductDraft, wrongCheckDigit } from '../domain/product.ts'
 import type { DocumentSchema, Report } from './document.ts'
 import { child, childrenOf, collapse, type Element, textOf, tokenOf } from './element.ts'
@@ -29,27 +30,28 @@ export function readProduct(root: Element, report: Report): ProductDocument {
   if (gtin !== undefined && !isGtin(gtin)) report(['gtin'], wrongCheckDigit(gtin), 'wrong-check-digit')
   const price = child(root, 'price')
   const currency = price?.attributes?.['currency']
-  const description = textOf(root, 'description')
-  const minimumQuantity = tokenOf(root, 'minimum-quantity')
-  const quantityStep = tokenOf(root, 'quantity-step')
-  const onHand = tokenOf(root, 'on-hand')
   return {
     ...(id === undefined ? {} : { id: collapse(id) }),
-    draft: {
+    draft: defined({
       name: textOf(root, 'name') ?? '',
-      ...(description === undefined ? {} : { description }),
+      description: textOf(root, 'description'),
       price: decimal(price?.text ?? ''),
-      ...(currency === undefined ? {} : { currency: collapse(currency) }),
+      currency: currency === undefined ? undefined : collapse(currency),
       unit: tokenOf(root, 'unit') ?? piece,
-      ...(minimumQuantity === undefined ? {} : { minimumQuantity: decimal(minimumQuantity) }),
-      ...(quantityStep === undefined ? {} : { quantityStep: decimal(quantityStep) }),
-      ...(gtin === undefined ? {} : { gtin }),
+      minimumQuantity: decimalOf(root, 'minimum-quantity'),
+      quantityStep: decimalOf(root, 'quantity-step'),
+      gtin,
       categories: childrenOf(root, 'category').map((category) => category.text ?? ''),
       images: childrenOf(root, 'image').map((image, i) => readImage(image, i + 1, report)),
       backorder: tokenOf(root, 'backorder') === 'allowed',
-      ...(onHand === undefined ? {} : { onHand: decimal(onHand) })
-    }
+      onHand: decimalOf(root, 'on-hand')
+    })
   }
+}
+
+function decimalOf(parent: Element, name: string): Decimal | undefined {
+  const text = tokenOf(parent, name)
+  return text === undefined ? undefined : decimal(text)
 }
 
 /** This rule is not in the XSD: images that were stored before the rule existed must stay valid in responses. */

@@ -1,8 +1,9 @@
+import { defined } from '../domain/defined.ts'
 import { decimal } from '../domain/money.ts'
 import type { Address, Extension, LineDetails, OrderHeader, Party, PurchaseOrder, PurchaseOrderItem } from '../domain/order.ts'
 import { isGtin, wrongCheckDigit } from '../domain/product.ts'
 import type { DocumentSchema, Report } from './document.ts'
-import { child, childrenOf, collapse, defined, type Element, textOf, tokenOf } from './element.ts'
+import { child, childrenOf, collapse, type Element, textOf, tokenOf } from './element.ts'
 import { loadXsd } from './vocabulary.ts'
 
 export const orderXsd = loadXsd('purchase-order')

@@ -1,3 +1,4 @@
+import { defined } from '../domain/defined.ts'
 import { decimal } from '../domain/money.ts'
 import type { NamedLine, ShipmentDraft, ShipmentDraftItem } from '../domain/shipping.ts'
 import type { DocumentSchema, Report } from './document.ts'
@@ -22,10 +23,7 @@ export const shipment: DocumentSchema<ShipmentDraft> = {
     const [carrier, trackingNumber] = [tokenOf(root, 'carrier'), tokenOf(root, 'tracking-number')]
     const items = readLines(root, readItem)
     return {
-      ...(shippedAt === undefined ? {} : { shippedAt }),
-      ...(carrier === undefined ? {} : { carrier }),
-      ...(trackingNumber === undefined ? {} : { trackingNumber }),
-      ...(trackingUri === undefined ? {} : { trackingUri }),
+      ...defined({ shippedAt, carrier, trackingNumber, trackingUri }),
       ...(items.length > 0 ? { items } : {})
     }
   }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { defined } from '../domain/defined.ts'
 import { serviceFile } from '../files.ts'
 import { child, childrenOf, type Element, tokenOf } from './element.ts'
 import { readXml } from './xml.ts'
@@ -76,8 +77,7 @@ export function readVocabulary(xsd: string): Vocabulary {
       base: attribute(restriction, 'base'),
       patterns: facet('xs:pattern'),
       values: facet('xs:enumeration'),
-      ...(minLength === undefined ? {} : { minLength }),
-      ...(maxLength === undefined ? {} : { maxLength }),
+      ...defined({ minLength, maxLength }),
       ...(facet('xs:minExclusive')[0] === '0' ? { isPositive: true } : {}),
       ...documented(definition)
     }

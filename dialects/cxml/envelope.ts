@@ -1,4 +1,4 @@
-import { defined } from '../../schemas/element.ts'
+import { defined } from '../../domain/defined.ts'
 import type { CxmlAnswerBasis, CxmlSender } from '../buyer-document.ts'
 import { attributeOf, find, findAll, trimmedText, type XmlElement } from '../xml-element.ts'
 import type { Secrets } from './secrets.ts'

@@ -1,4 +1,4 @@
-import { defined } from '../../schemas/element.ts'
+import { defined } from '../../domain/defined.ts'
 import type { ExtensionDraft, ItemDraft, PriceDraft, Sourced } from '../buyer-document.ts'
 import { attributeOf, find, findAll, trimmedText, type XmlElement } from '../xml-element.ts'
 import { extension, readCharges, readComments, readExtrinsics } from './annotations.ts'

@@ -1,5 +1,5 @@
+import { defined } from '../../domain/defined.ts'
 import { messageId } from '../../domain/placing.ts'
-import { defined } from '../../schemas/element.ts'
 import type { ExtensionDraft, OrderDraft, Sourced } from '../buyer-document.ts'
 import type { FaultList } from '../faults.ts'
 import { attributeOf, find, findAll, type XmlElement } from '../xml-element.ts'

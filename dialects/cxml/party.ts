@@ -1,4 +1,4 @@
-import { defined } from '../../schemas/element.ts'
+import { defined } from '../../domain/defined.ts'
 import type { AddressDraft, PartyDraft, Sourced } from '../buyer-document.ts'
 import { find, findAll, type XmlElement } from '../xml-element.ts'
 import type { Values } from './values.ts'

@@ -1,4 +1,5 @@
 import { addressKey as keyOf } from '../../domain/addresses.ts'
+import { defined } from '../../domain/defined.ts'
 import type { AddressDraft, PartyDraft, PartyIdentity } from '../buyer-document.ts'
 import { attributeOf, find, findAll, trimmedText, type XmlElement } from '../xml-element.ts'
 import { joined, valueAt, valuesOf } from './values.ts'
@@ -65,5 +66,5 @@ export function identityOf(party: XmlElement | undefined): PartyIdentity | undef
     repeatable(valuesOf(party, 'PartyLegalEntity', 'RegistrationName')[0]?.from) ??
     repeatable(valuesOf(party, 'PartyName', 'Name')[0]?.from)
   if (!endpoint && identifications.length === 0 && name === undefined) return undefined
-  return { ...(endpoint ? { endpoint } : {}), identifications, ...(name === undefined ? {} : { registrationName: name }) }
+  return defined({ endpoint, identifications, registrationName: name })
 }

@@ -1,4 +1,4 @@
-import { defined } from '../../schemas/element.ts'
+import { defined } from '../../domain/defined.ts'
 import { shorten } from '../../schemas/shorten.ts'
 import { closings } from '../../xml/tag-syntax.ts'
 import type { BuyerDocument, BuyerRequest, OrderDraft, Sourced, UblAnswerBasis } from '../buyer-document.ts'
