@@ -36,6 +36,8 @@ export class LockedOrders {
   /** The documents of the changes. */
   readonly documents: WrittenDocument[] = []
   readonly #shipments: Shipment[] = []
+  /** By order: the first number that a change gave up. Until the rows are written, the database still has it. */
+  readonly #givenUp = new Map<string, string>()
 
   /**
    * Locks orders in the order of their ids, so that batches never deadlock. It reads the contents of those that are so small that
@@ -106,6 +108,9 @@ export class LockedOrders {
     }
     batch.numbers.remove(before)
     if (isActive(order.status)) batch.numbers.add(order)
+    const { orderNumber } = before
+    const isGivenUp = orderNumber !== undefined && !(isActive(order.status) && order.orderNumber === orderNumber)
+    if (isGivenUp && !this.#givenUp.has(id)) this.#givenUp.set(id, orderNumber)
     return order
   }
 
@@ -141,9 +146,17 @@ export class LockedOrders {
   write(queries: Queries): void {
     const rows = [...this.#rows.values()].filter(({ isChanged }) => isChanged)
     const rewritten = rows.flatMap(({ summary, ...row }) => (summary ? { ...row, ...summary } : []))
+    // A status can free a number, and takes none. So statuses are written before contents, which may take it.
     writeStatuses(
       queries,
       rows.filter(({ summary }) => !summary)
+    )
+    const taken = new Set(rewritten.filter(({ status }) => isActive(status)).map(({ order_number }) => order_number))
+    taken.delete(null)
+    const givers = rewritten.filter(({ id }) => taken.has(this.#givenUp.get(id) ?? null))
+    freeNumbers(
+      queries,
+      givers.map(({ id }) => id)
     )
     writeContents(queries, rewritten)
     writeShipments(queries, this.#shipments)
@@ -171,6 +184,14 @@ function writeStatuses({ query }: Queries, rows: readonly LockedOrder[]): void {
       FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::bigint[]) AS n (id, version, status, modified_at) WHERE o.id = n.id`,
     [rows.map(({ id }) => id), rows.map(({ version }) => version), rows.map(({ status }) => status), rows.map((row) => row.modified_at)]
   )
+}
+
+/**
+ * Frees the numbers of orders whose contents are written next. PostgreSQL checks a unique index at each row, so one UPDATE could give a
+ * number to an order before it takes it from the other.
+ */
+function freeNumbers({ query }: Queries, ids: readonly string[]): void {
+  if (ids.length > 0) void query('UPDATE purchase_order SET order_number = NULL WHERE id = ANY($1::uuid[])', [ids])
 }
 
 function writeContents({ query }: Queries, rows: readonly (LockedOrder & SummaryColumns)[]): void {

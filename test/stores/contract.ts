@@ -10,6 +10,7 @@ import { keyContract } from './contract-keys.ts'
 import { largeContract, queueContract } from './contract-large.ts'
 import { lenientContract } from './contract-lenient.ts'
 import { orderListContract } from './contract-order-lists.ts'
+import { orderNumberContract } from './contract-order-numbers.ts'
 import { orderContract } from './contract-orders.ts'
 import { pagingContract } from './contract-paging.ts'
 import { placingContract } from './contract-placing.ts'
@@ -49,6 +50,7 @@ export function storeContract(t: Test, open: () => Promise<Store>): void {
   placingContract(rule)
   lenientContract(rule)
   orderContract(rule)
+  orderNumberContract(rule)
   shipmentContract(rule)
   orderListContract(rule)
   documentContract(rule)

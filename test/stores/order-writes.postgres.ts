@@ -2,9 +2,9 @@
 
 import t from 'tap'
 import { decimal } from '../../domain/money.ts'
-import type { Order } from '../../domain/order.ts'
+import { isActive, type Order } from '../../domain/order.ts'
 import type { Placed, Store } from '../../domain/store.ts'
-import { Database } from '../../stores/postgres/database.ts'
+import { Database, type Queries } from '../../stores/postgres/database.ts'
 import type { OrderCommand } from '../../stores/postgres/order-commands.ts'
 import { makeOrderWrites } from '../../stores/postgres/order-writes.ts'
 import { openPostgresStore } from '../../stores/postgres/store.ts'
@@ -13,10 +13,19 @@ import { largeContract } from './contract-large.ts'
 import { orderContract } from './contract-orders.ts'
 import { placingContract } from './contract-placing.ts'
 import { postgresFor } from './embedded.ts'
-import { item, placing, purchase, shopCurrency, stocked } from './fixtures.ts'
+import { everyOrder, item, placing, purchase, shopCurrency, stocked } from './fixtures.ts'
 import { newShopDatabase } from './new-database.ts'
 
 const server = await postgresFor(t)
+
+class CountingDatabase extends Database {
+  transactions = 0
+
+  override transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
+    this.transactions += 1
+    return super.transaction(work)
+  }
+}
 
 async function open(): Promise<Store> {
   const url = await newShopDatabase(server)
@@ -77,4 +86,62 @@ t.test('one transaction changes few large orders, whatever is sent: the rest is 
   t.match(await store.order(large.id), { version: 3 })
   const contents = 'SELECT count(*)::int AS kept FROM event WHERE subject = $1 AND content IS NOT NULL'
   t.match(await database.query(contents, [large.id]), [{ kept: 2 }], 'the event of the last change has no content of its own')
+})
+
+t.test('changes of one batch give numbers up and take them in one attempt', async (t) => {
+  const url = await newShopDatabase(server)
+  const store = await openPostgresStore({ url, currency: shopCurrency })
+  const database = new CountingDatabase(url, 2)
+  t.teardown(async () => {
+    await database.close()
+    await store.close()
+  })
+  await store.createProduct('a', stocked(100))
+  const write = makeOrderWrites(database, shopCurrency, 'order')
+  const numbered = (orderNumber: string) => purchase([item('a')], { orderNumber })
+  const place = (orderNumber: string) => ({ order: numbered(orderNumber), customer: 'acme', status: 'accepted' }) as const
+  const change = ({ id }: Order, orderNumber: string): OrderCommand => ({ verb: 'changeOrder', args: [id, numbered(orderNumber), {}] })
+  const cancel = ({ id }: Order, note?: string): OrderCommand => ({
+    verb: 'setOrderStatus',
+    args: [id, 'cancelled', {}, note === undefined ? {} : { details: { note } }]
+  })
+  const newOrder = (orderNumber: string): OrderCommand => ({ verb: 'placeOrder', args: [place(orderNumber)] })
+  type Batch = (x: Order, y: Order) => { readonly commands: readonly OrderCommand[]; readonly numbers: readonly string[] }
+  const batches: Readonly<Record<string, Batch>> = {
+    'a change takes what a change gives up': (x, y) => ({ commands: [change(y, 'P'), change(x, 'Y')], numbers: ['P', 'Y'] }),
+    'two change places': (x, y) => ({ commands: [change(y, 'P'), change(x, 'Y'), change(y, 'X')], numbers: ['X', 'Y'] }),
+    'a change takes that of an order that is cancelled': (x, y) => ({ commands: [cancel(y), change(x, 'Y')], numbers: ['Y'] }),
+    'a change takes that of an order that is cancelled with a note': (x, y) => ({
+      commands: [cancel(y, 'Sold out'), change(x, 'Y')],
+      numbers: ['Y']
+    }),
+    'a change takes that of an order that is changed and cancelled': (x, y) => ({
+      commands: [change(y, 'Y'), cancel(y), change(x, 'Y')],
+      numbers: ['Y']
+    }),
+    'new orders take what changes give up': (x, y) => ({
+      commands: [change(y, 'P'), newOrder('Y'), cancel(x, 'Sold out'), newOrder('X')],
+      numbers: ['P', 'X', 'Y']
+    })
+  }
+  for (const [title, batch] of Object.entries(batches)) {
+    const [x, y] = [(await store.placeOrder(place('X'))).order, (await store.placeOrder(place('Y'))).order]
+    const { commands, numbers } = batch(x, y)
+    database.transactions = 0
+    const outcomes = await write(commands)
+    t.same(
+      outcomes.flatMap((outcome) => ('error' in outcome ? [String(outcome.error)] : [])),
+      [],
+      title
+    )
+    t.equal(database.transactions, 1, title)
+    const active = (await everyOrder(store)).filter(({ status }) => isActive(status))
+    t.same(active.map(({ orderNumber }) => orderNumber).toSorted(), numbers, title)
+    const ended = [await store.order(x.id), await store.order(y.id)].filter(({ status }) => !isActive(status))
+    t.ok(
+      ended.every(({ orderNumber }) => orderNumber !== undefined),
+      'an order that has ended keeps its number'
+    )
+    for (const { id } of active) await store.setOrderStatus(id, 'cancelled', {})
+  }
 })
