@@ -41,7 +41,7 @@ export function webhookTurnsContract(rule: Rule): void {
     t.same(await store.webhookBacklog(), { waiting: 2, oldestAt: at, dueSince: at })
     const [one, two] = await store.claimWebhooks('w', 2)
     t.same(await store.webhookBacklog(), { waiting: 2, oldestAt: at }, 'both are served')
-    if (!one || !two) return
+    if (!one || !two) throw new Error('a webhook was not claimed')
     await store.settleWebhook('w', one, { step: { kind: 'delivered', position: one.next.position } })
     t.same(await store.webhookBacklog(), { waiting: 1, oldestAt: at })
     await store.settleWebhook('w', two, { step: { kind: 'retry', in: 60_000 } })
