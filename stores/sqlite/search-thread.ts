@@ -1,13 +1,15 @@
-/** The entry of the search thread. */
+/** The entry of the search thread. It does the reads that take long, so that neither the serving thread nor the writer waits for them. */
 
 import type { Page } from '../../domain/page.ts'
 import type { Product } from '../../domain/product.ts'
 import type { ProductQuery } from '../../domain/store.ts'
+import type { WebhookBacklog } from '../../domain/webhook.ts'
 import { serve } from '../../threads/serve.ts'
 import type { Failure } from '../outcomes.ts'
 import { checkFile, connectReader } from './connection.ts'
 import { failureOf } from './failures.ts'
 import { makeProductPages } from './product-pages.ts'
+import { makeWebhookBacklog, type ScheduleTime } from './webhook-backlog.ts'
 
 export interface SearchData {
   readonly path: string
@@ -16,19 +18,27 @@ export interface SearchData {
   readonly currency: string
 }
 
-export type Found = { readonly page: Page<Product> } | { readonly failure: Failure }
+/** What the thread finds, by what it is asked for. */
+export interface Findings {
+  readonly products: { readonly query: ProductQuery; readonly found: Page<Product> }
+  readonly webhookBacklog: { readonly query: ScheduleTime; readonly found: WebhookBacklog }
+}
+
+export type Search = { [Verb in keyof Findings]: { readonly verb: Verb; readonly query: Findings[Verb]['query'] } }[keyof Findings]
+export type Found = { readonly found: Findings[keyof Findings]['found'] } | { readonly failure: Failure }
 
 serve(({ path, identity, currency }: SearchData) => {
   checkFile(path, identity)
   const db = connectReader(path)
   const pages = makeProductPages(db, currency)
-  const find = (query: ProductQuery): Found => {
+  const backlog = makeWebhookBacklog(db)
+  const find = ({ verb, query }: Search): Found => {
     try {
       checkFile(path, identity)
-      return { page: pages(query) }
+      return { found: verb === 'products' ? pages(query) : backlog(query) }
     } catch (error) {
       return { failure: failureOf(error, path) }
     }
   }
-  return { answer: (query: ProductQuery) => ({ answer: find(query) }), close: () => db.close() }
+  return { answer: (search: Search) => ({ answer: find(search) }), close: () => db.close() }
 })

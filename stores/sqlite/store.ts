@@ -116,6 +116,7 @@ function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { 
       database: () => readNow(dataVersion)
     },
     products: (query) => (isSearch(query) ? searcher.search(query) : read(() => pages(query))),
+    webhookBacklog: () => searcher.webhookBacklog(),
     allProducts: () => readAll((after) => read(() => batches(after))),
     // When no event of an order is kept, use the last event of any kind.
     ordersRevision: (customer) => read(() => (events.lastEvent(ordersAudience(customer)) ?? events.lastEvent())?.id ?? ''),

@@ -16,7 +16,7 @@ import {
 import type { Connection } from './connection.ts'
 import type { Sync } from './write-verbs.ts'
 
-export function makeWebhookReader(db: Connection): Sync<'webhooks' | 'webhook' | 'deliveries' | 'redelivery'> {
+export function makeWebhookReader(db: Connection): Sync<'webhooks' | 'webhook' | 'renewClaim' | 'deliveries' | 'redelivery'> {
   const one = db.prepare<[string, string], WebhookRow & { readonly seq: number }>(
     `SELECT seq, ${webhookColumns} FROM webhook WHERE id = ? AND customer = ?`
   )
@@ -27,6 +27,7 @@ export function makeWebhookReader(db: Connection): Sync<'webhooks' | 'webhook' |
   const target = db.prepare<[string, string], RedeliveryRow>(
     `SELECT ${redeliveryColumns} FROM webhook w JOIN api_key k ON k.id = w.key_id WHERE w.id = ? AND w.customer = ?`
   )
+  const held = db.prepare<[string, number, string], number>('SELECT 1 FROM webhook WHERE id = ? AND version = ? AND claimed_by = ?').pluck()
   const event = db.prepare<[string], HeadRow>(`SELECT ${headColumns} FROM event e WHERE e.id = ?`)
 
   function find(id: string, customer: string) {
@@ -38,6 +39,8 @@ export function makeWebhookReader(db: Connection): Sync<'webhooks' | 'webhook' |
   return {
     webhooks: (customer) => all.all(customer).map(webhookOf),
     webhook: (id, customer) => webhookOf(find(id, customer)),
+    // A claim lasts until it is settled, so only a change or another worker, which have been stored, can have ended it.
+    renewClaim: (worker, { id, version }) => held.get(id, version, worker) !== undefined,
     deliveries(id, customer, { limit, after }) {
       const { seq } = find(id, customer)
       const rows = log.all(seq, after === undefined ? Number.MAX_SAFE_INTEGER : position(after), limit)

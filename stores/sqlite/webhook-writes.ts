@@ -12,8 +12,6 @@ import {
 } from '../../domain/webhook-writes.ts'
 import { requiredRow } from '../required-row.ts'
 import {
-  type BacklogRow,
-  backlogOf,
   type ClaimedRow,
   changingColumns,
   claimedColumns,
@@ -29,6 +27,7 @@ import {
 import type { Connection } from './connection.ts'
 import type { EventLog } from './event-log.ts'
 import { steadyNow } from './steady-clock.ts'
+import { nextPosition } from './webhook-backlog.ts'
 import type { WebhookWriteVerb, Writes } from './write-verbs.ts'
 
 interface FoundRow extends StoredRow {
@@ -45,14 +44,6 @@ interface Due {
   readonly since: number | null
   readonly perCustomer: number
 }
-
-/** The first event after the position of a webhook that it hears. Each type is one look-up in an index. */
-const nextPosition = `(SELECT min(found) FROM (
-  SELECT (SELECT min(position) FROM event INDEXED BY event_type WHERE type = t.value AND position > w.position) AS found
-    FROM json_each(w.hears) t
-  UNION ALL
-  SELECT (SELECT min(position) FROM event INDEXED BY event_customer WHERE customer = w.customer AND type = t.value AND position > w.position)
-    FROM json_each(w.hears_own) t))`
 
 /** Whether a webhook hears one of the events after a position. */
 const hearsSince = `(EXISTS (SELECT 1 FROM json_each(w.hears) t JOIN fresh f ON f.type = t.value)
@@ -78,11 +69,6 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
         SELECT seq FROM due WHERE turn <= @perCustomer ORDER BY turn, next_attempt_at, seq LIMIT @limit`
     )
     .pluck()
-  const backlog = db.prepare<[{ readonly now: number; readonly clockIsAhead: number }], BacklogRow>(
-    `SELECT count(*) AS waiting, min(at) AS oldest_at, min(due_at) AS due_since FROM (
-      SELECT e.at, iif(w.claimed_by IS NULL AND w.next_attempt_at <= @now, max(e.at, w.next_attempt_at + @clockIsAhead), NULL) AS due_at
-        FROM webhook w JOIN event e ON e.position = ${nextPosition} WHERE w.status = 'active')`
-  )
   const claim = db.prepare<[string | null, number]>('UPDATE webhook SET claimed_by = ? WHERE seq = ?')
   const claimed = db.prepare<[number, string], ClaimedRow>(
     `SELECT ${claimedColumns} FROM webhook w JOIN api_key k ON k.id = w.key_id
@@ -139,10 +125,6 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
         return row ? [claimedOf(row, Date.now())] : []
       })
     },
-    renewClaim(worker, { id, version }) {
-      const found = findRow.get(id)
-      return found !== undefined && found.version === version && found.claimed_by === worker
-    },
     settleWebhook(worker, { id, version }, { delivery, step }) {
       const found = findRow.get(id)
       if (found?.claimed_by !== worker) return undefined
@@ -160,10 +142,6 @@ export function makeWebhookWrites(db: Connection, events: EventLog): Writes<Webh
     },
     releaseWebhooks(worker) {
       releaseAll.run(worker)
-    },
-    webhookBacklog() {
-      const now = steadyNow()
-      return backlogOf(backlog.get({ now, clockIsAhead: Date.now() - now }))
     },
     logDelivery(id, delivery) {
       const found = findRow.get(id)

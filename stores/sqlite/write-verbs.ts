@@ -8,10 +8,8 @@ const webhookWriteVerbs = [
   'deleteWebhook',
   'claimWebhooks',
   'settleWebhook',
-  'renewClaim',
   'releaseWebhooks',
-  'logDelivery',
-  'webhookBacklog'
+  'logDelivery'
 ] as const
 
 export type WebhookWriteVerb = (typeof webhookWriteVerbs)[number]

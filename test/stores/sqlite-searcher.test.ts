@@ -4,6 +4,7 @@ import { Connection, fileIdentity } from '../../stores/sqlite/connection.ts'
 import { Searcher } from '../../stores/sqlite/searcher.ts'
 import { openSqliteStore } from '../../stores/sqlite/store.ts'
 import { draft, placing, shopCurrency, stocked } from './fixtures.ts'
+import { claimOf, makeWebhook } from './webhook-fixtures.ts'
 
 const folder = t.testdir({})
 let files = 0
@@ -41,6 +42,19 @@ t.test('searches hold up nothing else, however long they take', async (t) => {
     t.ok((await searches).every(({ items }) => items.length === 1_000))
   }
   t.ok(meanwhile > 1, `${meanwhile} orders were placed meanwhile`)
+})
+
+t.test('neither the backlog of webhooks nor a renewed claim waits for a write', async (t) => {
+  const { store, path } = await open(t)
+  await makeWebhook(store)
+  await store.createProduct('a', stocked(1))
+  const [claimed] = await store.claimWebhooks('w', 1)
+  const writing = new Connection(path)
+  t.teardown(() => writing.close())
+  writing.exec('BEGIN IMMEDIATE')
+  t.match(await store.webhookBacklog(), { waiting: 1 })
+  t.equal(await store.renewClaim('w', claimOf(claimed)), true)
+  writing.exec('ROLLBACK')
 })
 
 t.test('the waiting searches are bounded, and the store answers them before it closes', async (t) => {
