@@ -1,7 +1,6 @@
 import type { ImportOutcome } from '../domain/product-writes.ts'
 import type { Store } from '../domain/store.ts'
 import type { LocatedFault } from '../schemas/document.ts'
-import { ImportDryRun } from '../stores/import-dry-run.ts'
 import { type Command, Failure, readArguments, withStore, withStoreForDryRun } from './command.ts'
 import { inBatches } from './import/batches.ts'
 import { makeProgress, type Progress } from './import/progress.ts'
@@ -41,7 +40,7 @@ printed on standard error with their lines, the other products are imported, and
     try {
       const format = formatOf(values.format, file)
       return await (isDryRun ? withStoreForDryRun : withStore)(async (store) => {
-        const dryRun = isDryRun ? new ImportDryRun(store) : undefined
+        const dryRun = isDryRun ? await openDryRun(store) : undefined
         const counts = await new Import(dryRun ?? store, source).run(format)
         dryRun?.close()
         process.stdout.write(`${summarise(counts)}${isDryRun ? ' (a dry run: nothing was stored)' : ''}\n`)
@@ -51,6 +50,12 @@ printed on standard error with their lines, the other products are imported, and
       await source.close()
     }
   }
+}
+
+/** Loads the dry run, and SQLite for its tally, only when an import is one. */
+async function openDryRun(store: Store) {
+  const { ImportDryRun } = await import('./import/dry-run.ts')
+  return new ImportDryRun(store)
 }
 
 type Counts = { created: number; replaced: number; unchanged: number; refused: number }

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
-import { decimal } from '../domain/money.ts'
-import { gtin14, type ProductDraft } from '../domain/product.ts'
-import { contentOf, type ImportItem, type ImportOutcome } from '../domain/product-writes.ts'
-import type { Store } from '../domain/store.ts'
-import { ImportTally, type TallyEntry } from './sqlite/import-tally.ts'
+import { decimal } from '../../domain/money.ts'
+import { gtin14, type ProductDraft } from '../../domain/product.ts'
+import { contentOf, type ImportItem, type ImportOutcome } from '../../domain/product-writes.ts'
+import type { Store } from '../../domain/store.ts'
+import { ImportTally, type TallyEntry } from '../../stores/sqlite/import-tally.ts'
 
 /** A draft that differs from every item, since it has no name. */
 const blankDraft: ProductDraft = { name: '', price: decimal('0'), unit: 'C62', categories: [], images: [], backorder: false }
