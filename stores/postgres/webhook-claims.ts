@@ -40,11 +40,12 @@ const isClaimable = `w.status = 'active' AND w.next_attempt_at <= ${statementTim
 
 type Row = ClaimedRow & { readonly at: number }
 
+/** Reads claimed webhooks in the order of their ids. */
 async function readClaimed(queries: Queries, worker: string, ids: readonly string[]): Promise<readonly ClaimedWebhook[]> {
   const rows = await queries.query<Row>(
     `SELECT ${claimedColumns}, ${statementTime} AS at FROM webhook w JOIN api_key k ON k.id = w.key_id
       ${joinEvent(nextPosition)}
-      WHERE w.id = ANY($1::uuid[]) AND w.status = 'active' AND w.claimed_by = $2 ORDER BY w.next_attempt_at`,
+      WHERE w.id = ANY($1::uuid[]) AND w.status = 'active' AND w.claimed_by = $2 ORDER BY array_position($1::uuid[], w.id)`,
     [ids, worker]
   )
   return rows.map((row) => claimedOf(row, row.at))
@@ -96,10 +97,12 @@ export function makeWebhookClaims(
           due AS MATERIALIZED (SELECT w.seq, coalesce(h.turns, 0)
               + row_number() OVER (PARTITION BY w.customer ORDER BY w.next_attempt_at, w.seq) AS turn
             FROM webhook w LEFT JOIN held h ON h.customer = w.customer WHERE ${isClaimable}
-              AND ($4 IS NULL OR ${hearsSince}) AND ${nextPosition} IS NOT NULL)
-          UPDATE webhook SET claimed_by = $1, claimed_until = ${statementTime} + ${lease} WHERE seq IN (
-          SELECT w.seq FROM webhook w JOIN due ON due.seq = w.seq WHERE due.turn <= $5 AND ${isClaimable}
-            ORDER BY due.turn, w.next_attempt_at, w.seq LIMIT $2 FOR UPDATE OF w SKIP LOCKED) RETURNING id`,
+              AND ($4 IS NULL OR ${hearsSince}) AND ${nextPosition} IS NOT NULL),
+          chosen AS MATERIALIZED (SELECT w.seq, due.turn FROM webhook w JOIN due ON due.seq = w.seq
+            WHERE due.turn <= $5 AND ${isClaimable} ORDER BY due.turn, w.next_attempt_at, w.seq LIMIT $2 FOR UPDATE OF w SKIP LOCKED),
+          claimed AS (UPDATE webhook w SET claimed_by = $1, claimed_until = ${statementTime} + ${lease}
+            FROM chosen WHERE w.seq = chosen.seq RETURNING w.id, w.seq, w.next_attempt_at, chosen.turn)
+          SELECT id FROM claimed ORDER BY turn, next_attempt_at, seq`,
         [worker, limit, serving, since, perCustomer]
       )
       if (claimed.length === 0) return []

@@ -4,7 +4,7 @@ import type { Rule } from './contract.ts'
 import { draft, stocked } from './fixtures.ts'
 import { makeWebhook } from './webhook-fixtures.ts'
 
-const customersOf = (claimed: readonly ClaimedWebhook[]) => claimed.map(({ customer }) => customer).toSorted()
+const customersOf = (claimed: readonly ClaimedWebhook[]) => claimed.map(({ customer }) => customer)
 const idsOf = (claimed: readonly ClaimedWebhook[]) => claimed.map(({ id }) => id)
 
 async function makeWebhooks(store: Store, counts: Readonly<Record<string, number>>): Promise<void> {
@@ -16,9 +16,9 @@ export function webhookTurnsContract(rule: Rule): void {
     await makeWebhooks(store, { many: 5, two: 2, one: 1 })
     await store.createProduct('P', stocked(5))
     const first = await store.claimWebhooks('w', 4)
-    t.same(customersOf(first), ['many', 'many', 'one', 'two'], 'each has one before any has two')
+    t.same(customersOf(first), ['many', 'two', 'one', 'many'], 'each has one before any has two')
     const second = await store.claimWebhooks('w', 10, { serving: idsOf(first), perCustomer: 3 })
-    t.same(customersOf([...first, ...second]), ['many', 'many', 'many', 'one', 'two', 'two'], 'what is served counts')
+    t.same(customersOf(second), ['two', 'many'], 'what is served counts')
     const serving = idsOf([...first, ...second])
     t.same(await store.claimWebhooks('w', 10, { serving, perCustomer: 3 }), [])
   })
