@@ -32,7 +32,7 @@ function overview(shown: readonly Command[]): string {
 
 ${list}
 
-Run tradepost COMMAND --help for help on a command, or tradepost --version for the version.
+Run tradepost COMMAND --help for help on a command, or tradepost version for the version.
 Commands read the same environment variables as the service, such as DATABASE_URL.
 Exit status: 0 done, 1 failed, 2 wrong usage.
 `
@@ -52,16 +52,22 @@ function hasOption(option: string, args: readonly string[]): boolean {
 }
 
 async function run(words: readonly string[]): Promise<number> {
-  const command = findCommand(words)
+  const [first = '', ...rest] = words
   const wantsHelp = hasOption('--help', words) || hasOption('-h', words)
-  if (command && wantsHelp) return print(`${usage(command)}\n${command.help}\n`)
+  if (first === 'help') return printHelp(rest)
+  if (wantsHelp) return printHelp(words)
+  const command = findCommand(words)
   if (command) return command.run(words.slice(command.name.split(' ').length))
-  if (wantsHelp || words[0] === 'help') {
-    const group = groupOf(words[0])
-    return print(overview(group.length > 0 ? group : commands))
-  }
-  if (words[0] === '--version') return print(`${release}\n`)
+  if (['version', '--version', '-v'].includes(first)) return print(`${release}\n`)
   throw new UsageError(explainUnknown(words))
+}
+
+/** Prints the help of a command, of the commands with a first word, or of all. */
+function printHelp(words: readonly string[]): 0 {
+  const command = findCommand(words)
+  if (command) return print(`${usage(command)}\n${command.help}\n`)
+  const group = groupOf(words[0])
+  return print(overview(group.length > 0 ? group : commands))
 }
 
 /** Says what is wrong with words that name no command. */

@@ -17,7 +17,7 @@ const keyBytes = 32
 
 export const keysCreate: Command = {
   name: 'keys create',
-  synopsis: '--name NAME --scopes SCOPE[,SCOPE...] [--expires DATE|DAYS]',
+  synopsis: '--name NAME --scopes SCOPE[,SCOPE...] [--expires DATE|TIME|DAYS]',
   about: 'make an API key and print it',
   help: `Prints only the key on standard output. The shop stores a digest of it, so the key cannot be shown again.
 

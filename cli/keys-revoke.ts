@@ -1,26 +1,33 @@
 import type { Store } from '../domain/store.ts'
+import { hashKey } from '../http/credentials.ts'
+import { keyPrefix } from '../http/masked-names.ts'
 import { instant } from '../representations/representation.ts'
 import { type Command, Failure, readArguments, withExistingStore } from './command.ts'
 
 export const keysRevoke: Command = {
   name: 'keys revoke',
-  synopsis: 'ID',
+  synopsis: 'ID|KEY',
   about: 'revoke an API key',
-  help: 'The key with this id (see `keys list`) stops working at once, also in running services. It stays in the list.',
+  help: `The key stops working at once, also in running services. It stays in the list.
+
+  ID    the id of the key, as \`keys list\` shows it
+  KEY   the key itself, such as a key that has leaked; it is never printed`,
 
   async run(args) {
-    const [id = ''] = readArguments(args, {}, ['ID']).operands
-    await withExistingStore((store) => revoke(store, id))
+    const [named = ''] = readArguments(args, {}, ['ID']).operands
+    await withExistingStore((store) => revoke(store, named.trim()))
     return 0
   }
 }
 
-async function revoke(store: Store, id: string): Promise<void> {
-  if (await store.revokeKey(id)) return
-  const key = (await store.keys()).find((one) => one.id === id)
-  throw new Failure(
-    key?.revokedAt === undefined
-      ? `there is no key ${JSON.stringify(id)}: see \`tradepost keys list\` for the ids`
-      : `the key ${id} was already revoked at ${instant(key.revokedAt)}`
-  )
+/** @param named the id of a key, or the key itself, which no message repeats */
+async function revoke(store: Store, named: string): Promise<void> {
+  const isSecret = named.startsWith(keyPrefix)
+  const key = isSecret ? await store.findKey(hashKey(named)) : (await store.keys()).find(({ id }) => id === named)
+  if (!key) {
+    const what = isSecret ? 'the shop does not have this key' : `there is no key ${JSON.stringify(named)}`
+    throw new Failure(`${what}: see \`tradepost keys list\` for the ids`)
+  }
+  if (await store.revokeKey(key.id)) return
+  throw new Failure(`the key ${key.id} was already revoked${key.revokedAt === undefined ? '' : ` at ${instant(key.revokedAt)}`}`)
 }

@@ -12,7 +12,9 @@ t.test('--help lists the commands, each command has its own, and none touches th
   const commands = [...overview.stdout.matchAll(/^ {2}(\S+(?: \S+)?) {2,}\S/gm)].map(([, name = '']) => name)
   t.ok(commands.length >= 4)
   for (const name of commands) {
-    t.match(await run([...name.split(' '), '--help'], none), { status: 0, stderr: '', stdout: new RegExp(`^Usage: tradepost ${name}`) })
+    const help = await run([...name.split(' '), '--help'], none)
+    t.match(help, { status: 0, stderr: '', stdout: new RegExp(`^Usage: tradepost ${name}`) })
+    t.same(await run(['help', ...name.split(' ')], none), help, `help ${name}`)
   }
 })
 
@@ -23,15 +25,17 @@ t.test('the help of a first word lists its commands only', async (t) => {
     [...stdout.matchAll(/^ {2}(\S+ \S+) /gm)].map(([, name]) => name),
     ['keys create', 'keys list', 'keys revoke']
   )
+  t.equal((await run(['help', 'keys'], none)).stdout, stdout)
 })
 
 t.test('help shows the same as --help', async (t) => {
   t.same(await run(['help'], none), await run(['--help'], none))
 })
 
-t.test('--version names the version', async (t) => {
+t.test('--version, -v and version name the version', async (t) => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
-  t.match(await run(['--version'], none), { status: 0, stdout: `${version}\n`, stderr: '' })
+  for (const word of ['--version', '-v', 'version'])
+    t.same(await run([word], none), { status: 0, stdout: `${version}\n`, stderr: '' }, word)
 })
 
 t.test('config shows every setting as it is in effect, and no password', async (t) => {

@@ -34,6 +34,24 @@ t.test('a key is printed alone, works in the service that is running, and stops 
   t.match((await run(['keys', 'list'], settings)).stdout, /\t-\t\d{4}-[^\t]*Z\n$/)
 })
 
+t.test('whoever holds a key can revoke it by the key itself, which no message repeats', async (t) => {
+  const settings = newDatabase(t)
+  const key = (await run(['keys', 'create', '--name', 'ACME', '--scopes', 'order'], settings)).stdout.trim()
+  await run(['keys', 'create', '--name', 'Other', '--scopes', 'order'], settings)
+  t.same(await run(['keys', 'revoke', key], settings), { status: 0, stdout: '', stderr: '' })
+  const rows = (await run(['keys', 'list'], settings)).stdout.split('\n')
+  t.match(rows[1], /^k_\w+\tACME\t.*\t\d{4}-\S*Z$/, 'the last column says when it was revoked')
+  t.match(rows[2], /^k_\w+\tOther\t.*\t-$/)
+  const again = await run(['keys', 'revoke', ` ${key}`], settings)
+  t.match(again, { status: 1, stdout: '', stderr: /^tradepost: the key k_\w+ was already revoked at \d{4}-\S*Z\n$/ })
+  const unknown = await run(['keys', 'revoke', `${key}x`], settings)
+  t.same(unknown, {
+    status: 1,
+    stdout: '',
+    stderr: 'tradepost: the shop does not have this key: see `tradepost keys list` for the ids\n'
+  })
+})
+
 t.test('a key that cannot be printed is revoked, and the command fails', async (t) => {
   const settings = newDatabase(t)
   await (await openStore(settings.DATABASE_URL, 'EUR')).close()
