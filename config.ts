@@ -93,23 +93,38 @@ function currency(value: string): string {
   return /^[A-Z]{3}$/.test(value) ? value : mustBe('an ISO 4217 code of three capital letters, such as EUR')
 }
 
-/** Parses addresses, and ranges in CIDR notation, separated by commas or white space. */
+/** The parts of a list that commas or white space separate. */
+function listed(value: string): readonly string[] {
+  return value.split(/[\s,]+/).filter((part) => part !== '')
+}
+
+function isHostName(value: string): boolean {
+  return /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(value)
+}
+
+/** Whether this is an address, or a range in CIDR notation. */
+function isAddressOrRange(value: string): boolean {
+  const [address = '', bits] = value.split('/', 2)
+  const most = isIP(address) === 6 ? 128 : 32
+  const isRange = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most)
+  return isIP(address) !== 0 && isRange && value.split('/').length <= 2
+}
+
+/** Parses addresses and CIDR ranges. */
 function addresses(value: string): readonly string[] {
-  const list = value.split(/[\s,]+/).filter((part) => part !== '')
-  for (const one of list) {
-    const [address = '', bits] = one.split('/', 2)
-    const most = isIP(address) === 6 ? 128 : 32
-    const isRange = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most)
-    if (isIP(address) === 0 || !isRange || one.split('/').length > 2)
-      fail(`has ${JSON.stringify(one)}, which is no IP address or CIDR range`)
-  }
+  const list = listed(value)
+  for (const one of list) if (!isAddressOrRange(one)) fail(`has ${JSON.stringify(one)}, which is no IP address or CIDR range`)
   return list
 }
 
 /** Parses host names, addresses and CIDR ranges. */
 function hostsAndAddresses(value: string): readonly string[] {
-  const list = value.split(/[\s,]+/).filter((part) => part !== '')
-  for (const one of list) if (!/^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(one) || isIP(one) !== 0) addresses(one)
+  const list = listed(value)
+  for (const one of list) {
+    const [scheme] = /^[a-z]+:\/\//i.exec(one) ?? []
+    if (!isHostName(one) && !isAddressOrRange(one))
+      fail(`has ${JSON.stringify(one)}, which is no host name, IP address or CIDR range${scheme ? `. Write it without ${scheme}` : ''}`)
+  }
   return list
 }
 
@@ -193,6 +208,18 @@ export const settings = {
 type Settings = typeof settings
 export type Config = { readonly [K in keyof Settings]: ReturnType<Settings[K]['read']> }
 
+/** Why the file of a secret cannot be read, to follow its name. */
+function whyUnreadable(error: Error): string {
+  const reasons: Readonly<Record<string, string>> = {
+    ENOENT: 'which does not exist',
+    ENOTDIR: 'which does not exist',
+    EACCES: 'which this user has no permission to read',
+    EPERM: 'which this user has no permission to read',
+    EISDIR: 'which is a folder'
+  }
+  return reasons['code' in error ? String(error.code) : ''] ?? `which cannot be read: ${error.message}`
+}
+
 /**
  * Reads every setting once. `NAME_FILE` names a file that holds the value of a secret.
  * @throws ConfigError that lists every wrong setting
@@ -211,7 +238,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       const message = error instanceof Error ? error.message : String(error)
       const isUnreadable = file !== undefined && error instanceof Error && 'errno' in error
       const asGiven = error instanceof WrongForm && !secret ? `, not ${JSON.stringify(given)}` : ''
-      wrong.push(isUnreadable ? `${name}_FILE cannot be read: ${message}` : `${name} ${message}${asGiven}`)
+      wrong.push(isUnreadable ? `${name}_FILE names ${file}, ${whyUnreadable(error)}` : `${name} ${message}${asGiven}`)
     }
     return [name, undefined]
   })

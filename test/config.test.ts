@@ -1,3 +1,4 @@
+import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { ConfigError, readConfig } from '../config.ts'
@@ -31,6 +32,10 @@ t.test('every setting that is wrong is named at once, with what it may be', asyn
       ['10.0.0.1, 10.0.0.0/33', /"10\.0\.0\.0\/33"/],
       ['10.0.0.0/8/8', /CIDR/],
       ['::1/129', /CIDR/]
+    ],
+    WEBHOOK_ALLOW: [
+      ['http://x', /has "http:\/\/x", which is no host name, IP address or CIDR range. Write it without http:\/\/$/],
+      ['erp.internal, 10.0.0.0/33', /has "10\.0\.0\.0\/33", which is no host name, IP address or CIDR range$/]
     ],
     CURRENCY: [['euro', /ISO 4217/]],
     RATE_LIMIT: [['none', /must be off, or a whole number of 1 or more, not "none"$/]],
@@ -76,10 +81,19 @@ t.test('health and metrics need another port than the shop, unless both are pick
   t.equal(readConfig({ PORT: '0', OPS_PORT: '0' }).OPS_PORT, 0)
 })
 
-t.test('a file of a secret that cannot be read is named with its setting', (t) => {
-  const message = /^SESSION_SECRET_FILE cannot be read: .*\/no-such-file'$/
-  t.throws(() => readConfig({ SESSION_SECRET_FILE: '/no-such-file' }), { message })
-  t.end()
+t.test('a file of a secret that cannot be read is named with its setting and the reason', async (t) => {
+  const folder = t.testdir({ locked: 's3cret' })
+  const locked = join(folder, 'locked')
+  chmodSync(locked, 0)
+  const reasons: Readonly<Record<string, string>> = {
+    '/no-such-file': 'which does not exist',
+    [folder]: 'which is a folder',
+    // Root can read every file, so only another user is refused.
+    ...(process.getuid?.() === 0 ? {} : { [locked]: 'which this user has no permission to read' })
+  }
+  for (const [file, reason] of Object.entries(reasons)) {
+    t.throws(() => readConfig({ SESSION_SECRET_FILE: file }), { message: `SESSION_SECRET_FILE names ${file}, ${reason}` })
+  }
 })
 
 t.test('a file of a secret that is empty is refused: its secret would be the default', async (t) => {
