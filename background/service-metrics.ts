@@ -2,6 +2,10 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Store } from '../domain/store.ts'
 import { reach } from './readiness.ts'
 
+/** What becomes of an attempt to place an order. */
+const orderOutcomes = ['placed', 'replayed', 'repeated', 'refused', 'failed'] as const
+export type OrderOutcome = (typeof orderOutcomes)[number]
+
 let defaultMetrics: Registry | undefined
 
 /** Memory, CPU, garbage collection and event-loop delay of the process. All services in it share this registry. */
@@ -34,6 +38,8 @@ export function makeServiceMetrics({ store, release }: { readonly store: Pick<St
     }),
     problems: new Counter({ name: 'tradepost_problems_total', help: 'Problems answered, by type', labelNames: ['code'], registers })
   }
+  // Each outcome begins at 0: Prometheus does not count a sample that begins at 1 as an increase, and so would miss the first failure.
+  for (const outcome of orderOutcomes) requests.orders.inc({ outcome }, 0)
   new Gauge({ name: 'tradepost_info', help: 'The release that runs', labelNames: ['release'], registers }).set({ release }, 1)
   new Gauge({
     name: 'tradepost_store_up',

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Registry } from 'prom-client'
-import { makeServiceMetrics, processRegistry } from '../background/service-metrics.ts'
+import { makeServiceMetrics, type OrderOutcome, processRegistry } from '../background/service-metrics.ts'
 import type { Store } from '../domain/store.ts'
 import { parserRefusal } from '../http/client-errors.ts'
 import { addCheck } from '../http/hooks.ts'
@@ -17,8 +17,6 @@ declare module 'fastify' {
     orderOutcome: OrderOutcome | undefined
   }
 }
-
-type OrderOutcome = 'placed' | 'replayed' | 'repeated' | 'refused' | 'failed'
 
 export interface Metrics {
   readonly contentType: string

@@ -26,6 +26,13 @@ t.test('requests are measured by route, never by URL', async (t) => {
   t.notMatch(body, /nowhere|unknown-1/)
 })
 
+t.test('each outcome of an order is there before the first one, at 0, so that its first increase can be seen', async (t) => {
+  const { app } = await build(t)
+  const { body } = await app.inject('/metrics')
+  for (const outcome of ['placed', 'replayed', 'repeated', 'refused', 'failed'])
+    shows(t, body, `tradepost_orders_total{outcome="${outcome}"} 0`)
+})
+
 t.test('orders are counted by what became of them', async (t) => {
   const { app, key } = await build(t, { products: { 'ABC-1': { backorder: false } } })
   const customer = await key('Customer', 'order')
