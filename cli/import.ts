@@ -26,7 +26,8 @@ ndjson  one product per line, as JSON from GET /product/ID
 csv     a heading line with the columns id, name and price, and any of description, currency, unit, minimum-quantity,
         quantity-step, gtin, category, image, backorder and on-hand. A cell of category or image may hold several
         values, separated by | (write \\| for a bar and \\\\ for a backslash), or the column may occur several times.
-        An empty cell has no value
+        An empty cell has no value. The heading decides what separates all cells: a semicolon if it has one, a tab
+        if it has one, and a comma otherwise
 
 A product without on-hand keeps its stock (a new product has 0). Products with errors are refused: their errors are
 printed on standard error with their lines, the other products are imported, and the exit status is 1.`,

@@ -8,13 +8,16 @@ import { type Entry, maxEntryLength, readEntry, unreadable } from './entry.ts'
 
 const type = rootType(productXsd, 'product')
 
+/** Every product needs them. */
+const neededColumns = ['id', 'name', 'price'] as const
+
 /** The most entries that are yielded together. After a malformed line, the buffer may hold a hundred thousand more entries. */
 const maxEntries = 500
 
 /**
  * Reads products from CSV with a heading line. Cells are separated by semicolons or tabs if the heading has one of them,
  * and by commas otherwise.
- * @throws Failure when the heading is missing or has an unknown column
+ * @throws Failure when the heading is missing, has an unknown column or lacks one that each product needs
  */
 export async function* csvEntries(chunks: AsyncIterable<string>): AsyncGenerator<readonly Entry[], void, undefined> {
   const splitter = new Splitter()
@@ -91,13 +94,17 @@ function nextQuote(text: string, from: number): number {
 
 function readHeading(cells: readonly Cell[]): readonly ColumnName[] {
   const seen = new Set<string>()
-  return cells.map((cell = '') => {
+  const columns = cells.map((cell = '') => {
     const name = cell.trim().toLowerCase()
     if (!isColumnName(name)) throw new Failure(`line 1: there is no column ${JSON.stringify(name)}: use ${columnNames.join(', ')}`)
     if (seen.has(name) && !isRepeatable(name)) throw new Failure(`line 1: the column ${name} occurs twice`)
     seen.add(name)
     return name
   })
+  const missing = neededColumns.filter((name) => !seen.has(name))
+  if (missing.length > 0)
+    throw new Failure(`line 1: the heading has no column ${missing.join(' and no column ')}, which every product needs`)
+  return columns
 }
 
 function toEntry(columns: readonly ColumnName[], cells: readonly Cell[], line: number): Entry {
@@ -107,5 +114,7 @@ function toEntry(columns: readonly ColumnName[], cells: readonly Cell[], line: n
       `The line has ${cells.length} cells, but there are ${columns.length} columns. A cell that has a comma must be in quotes.`
     )
   }
-  return readEntry(line, readCsvRecord(columns, cells, type))
+  const missing = neededColumns.filter((name) => cells[columns.indexOf(name)] === undefined)
+  if (missing.length > 0) return unreadable(line, `The row has no ${missing.join(' and no ')}.`)
+  return { ...readEntry(line, readCsvRecord(columns, cells, type)), isRow: true }
 }

@@ -10,6 +10,8 @@ export interface Entry {
   readonly xml?: string
   /** The product as an element, if the file is not XML. Values that an element cannot hold are in the faults. */
   readonly root?: Element
+  /** Whether the product is a row of a table, for whose faults there are no elements. */
+  readonly isRow?: true
   /** Faults found so far. Without `xml` and `root` the product cannot be validated further. */
   readonly faults: readonly LocatedFault[]
 }

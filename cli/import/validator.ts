@@ -49,7 +49,7 @@ function validateTogether(entries: readonly Entry[], gate: XmlGate): readonly Va
   if (catalogue.parsed.source.length > mostTogether) {
     return entries.length > 1 ? halves() : [{ line: first.line, faults: [...first.faults, tooLarge] }]
   }
-  const found = gate.validate(catalogue.parsed, productXsd, ['catalogue'])
+  const found = gate.validate(catalogue.parsed, productXsd, ['catalogue'], catalogue.spell)
   const hasRootFault = found.some(({ path }) => path === '/catalogue')
   if (entries.length > 1 && (found.length >= mostFaults || hasRootFault)) return halves()
   const faults = entries.map((entry) => [...entry.faults])

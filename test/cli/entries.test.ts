@@ -115,6 +115,25 @@ t.test('a product has its rule of quantities in each format', async (t) => {
   }
 })
 
+t.test('what is wrong with a row of CSV is said by its columns, and not by elements and attributes', async (t) => {
+  const text = `id,name,price,currency,image\nB 9,Nine,1,e,\n,,1,,\n${'B'.repeat(300)},"",x,,/${'i'.repeat(3000)}\n`
+  const found = makeValidator()(await all(csvEntries(inPieces(text, 64)))).map((one) => ('faults' in one ? one.faults : []))
+  t.match(found, [
+    [
+      { line: 2, path: 'id', detail: /^The value is "B 9"; it must be / },
+      { line: 2, path: 'currency', detail: /^The value is "e"; it must be / }
+    ],
+    [{ line: 3, detail: /^The row has no id and no name\.$/ }],
+    [
+      { line: 4, path: 'id', detail: /^The value is "B/ },
+      { line: 4, path: 'name', detail: /^The value has 0 characters; it must be / },
+      { line: 4, path: 'price', detail: /^The value is "x"; it must be a price/ },
+      { line: 4, path: 'image', detail: /^The value has 3001 characters; it must be / }
+    ]
+  ])
+  t.notMatch(JSON.stringify(found), /[<>]|attribute|element/)
+})
+
 t.test('a product is validated with the same result, however many are validated at once and beside which others', async (t) => {
   const validate = makeValidator()
   const good = '<product id="p"><name>n</name><price>1</price></product>'

@@ -129,7 +129,7 @@ B-8,Eight,,1
   t.equal(status, 1)
   t.equal(stdout, summary(2, 0, 0, 7))
   t.match(stderr.trimEnd().split('\n'), [
-    /^shop\.csv:4: price: /,
+    /^shop\.csv:4: price: The value is "x"; it must be a price with up to 12 digits/,
     /^shop\.csv:5: .*no id/,
     /^shop\.csv:7: .*8 cells, but there are 6 columns/,
     /^shop\.csv:8: .*quote/,
@@ -183,6 +183,8 @@ t.test('a malformed file is refused before anything is stored, or where it stops
     ['empty.xml', '', /no <catalogue>/],
     ['column.csv', 'id,title\nA,b\n', /no column "title": use id, /],
     ['twice.csv', 'id,name,name\n', /name occurs twice/],
+    ['no-price.csv', 'id,name\nA,b\nC,d\n', /^tradepost: no-price\.csv: line 1: the heading has no column price, which every product/],
+    ['no-id.csv', 'price\n1\n', /the heading has no column id and no column name, which every product needs\n$/],
     ['empty.csv', '', /heading/],
     ['utf16.csv', Buffer.from('\ufeffid,name', 'utf16le'), /UTF-8 at line 1/]
   ]
