@@ -161,7 +161,7 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
     status: 422,
     title: 'The document is not valid',
     explanation:
-      'The document is well-formed, but does not match its schema. The problem lists the errors with their locations. The Link header of each resource names its schema (describedby). Nothing was stored.'
+      'Something in the document is missing, unknown or not in the right form. The problem lists each error with its place in the document. Correct them and send the document again: nothing was stored. The API description says what each document can have.'
   },
   'document-too-costly': {
     status: 422,

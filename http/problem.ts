@@ -48,7 +48,12 @@ export function uriTooLong(limit: number): Problem {
   return new Problem('uri-too-long', `The request target is longer than ${limit} bytes.`)
 }
 
-/** The problem of a URI without a resource. */
-export function noResource(): Problem {
-  return new Problem('not-found', 'There is no page at this address. Start at the home page and follow its links.')
+/**
+ * The problem of a URI without a resource.
+ * @param base the path of BASE_URL
+ */
+export function noResource(base: string, url: string): Problem {
+  const isOutside = base !== '' && !url.startsWith(`${base}/`)
+  const next = isOutside ? `The shop begins at ${base}/` : 'Start at the home page and follow its links'
+  return new Problem('not-found', `There is no page at this address. ${next}.`)
 }

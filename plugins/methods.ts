@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import findMyWay from 'find-my-way'
+import type { Config } from '../config.ts'
 import { checkContent, refusePartialPut } from '../http/content.ts'
 import { addCheck } from '../http/hooks.ts'
 import { mediaTypes } from '../http/media-types.ts'
@@ -31,7 +32,8 @@ function hasEmptyPart(params: unknown): boolean {
 
 /** Answers OPTIONS, 405 for unsupported methods of known paths, and 415. Register this before the routes. */
 export default fp(
-  async function methods(app: FastifyInstance) {
+  async function methods(app: FastifyInstance, { config }: { config: Config }) {
+    const base = config.BASE_URL.path
     const offers = new Map<string, PathMethods>()
     // Finds the path of a request that no route takes, whatever its method: to have Fastify route each of the 30 other methods of each
     // path took a third of the time in which the service is built. The length of a target is limited before it gets here.
@@ -51,13 +53,13 @@ export default fp(
     })
 
     // The router matches `/order/` with an empty id. A URI with a trailing slash is another URI, which has no resource.
-    addCheck(app, 'onRequest', ({ params }) => {
-      if (hasEmptyPart(params)) throw noResource()
+    addCheck(app, 'onRequest', ({ params, url }) => {
+      if (hasEmptyPart(params)) throw noResource(base, url)
     })
 
     addCheck(app, 'preParsing', (request) => {
       // Otherwise the body of a request to an unknown URI would be read and validated.
-      if (request.is404) throw noResource()
+      if (request.is404) throw noResource(base, request.url)
       refusePartialPut(request)
       checkContent(request)
     })

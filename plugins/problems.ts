@@ -127,7 +127,7 @@ export default fp(
       return send(content, request, this, page)
     })
     app.setErrorHandler(async (error: RequestError, _request, reply) => reply.sendProblem(error))
-    app.setNotFoundHandler((_request, reply) => reply.sendProblem(noResource()))
+    app.setNotFoundHandler(({ url }, reply) => reply.sendProblem(noResource(base, url)))
   },
   { name: 'problems', fastify: '5.x', dependencies: ['logging'] }
 )

@@ -28,6 +28,13 @@ t.test('under a base path', async (t) => {
     }
   })
 
+  t.test('a request beside it is told where the shop begins', async (t) => {
+    const begins = 'There is no page at this address. The shop begins at /shop/.'
+    for (const path of ['/', '/products', '/shopping', '/Shop/']) t.match((await get(path)).body, `<detail>${begins}</detail>`, path)
+    t.match((await get('/products', { accept: 'text/html' })).body, `<a href="/shop/">Go to the home page</a>`)
+    t.notMatch((await get('/shop/nothing')).body, 'begins')
+  })
+
   t.test('the base path without its slash is sent on to the root, for good (RFC 9110 15.4.9)', async (t) => {
     t.match(await get('/shop'), { status: 308, headers: { location: '/shop/' } })
     t.match(await get('/shop?x=1'), { status: 308, headers: { location: '/shop/?x=1' } })

@@ -233,3 +233,9 @@ t.test('the page of a problem says nothing twice', async (t) => {
   const wrongType = await shop.app.inject({ method: 'POST', url: '/order', headers: { ...html, 'content-type': 'text/csv' }, payload: 'a' })
   t.equal(wrongType.body.split('application/xml').length, 2, 'what can be used is said once')
 })
+
+t.test('the page of a missing address leads to the home page, as it says, and that of a missing product to the products', async (t) => {
+  const get = (url: string) => shop.app.inject({ url, headers: html })
+  t.match((await get('/nothing')).body, '<a href="/">Go to the home page</a>')
+  t.match((await get('/product/none')).body, '<a href="/products">Go to the products</a>')
+})
