@@ -43,6 +43,7 @@ export function refusedQuery(parameters: Parameters, found: readonly AjvFault[])
   const all = [...faults.values()]
   const detail = all.map((fault) => fault.detail).join(' ')
   if (!found.some(isUnknown)) return new Problem('malformed-request', detail, { faults: all })
+  if (known.length === 0) return new Problem('malformed-request', `${detail} There are none here.`, { faults: all })
   return new Problem('malformed-request', `${detail} The parameters are ${known.join(', ')}.`, { faults: all, available: known })
 }
 

@@ -3,6 +3,7 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import type { Product } from '../domain/product.ts'
 import { linkField } from '../http/link-field.ts'
+import { noParameters } from '../http/query-schema.ts'
 import { downloadLimits } from '../plugins/sharing.ts'
 import { type CatalogueRepresentation, catalogueRepresentations } from '../representations/catalogue.ts'
 import { uris } from '../representations/links.ts'
@@ -16,7 +17,10 @@ const catalogue: RoutePlugin = async (app, { config }) => {
 
   app.get(
     '/catalogue',
-    { config: { represents: catalogueRepresentations, caching: 'catalogue', describes: getCatalogue } },
+    {
+      schema: { querystring: noParameters },
+      config: { represents: catalogueRepresentations, caching: 'catalogue', describes: getCatalogue }
+    },
     async (request, reply) => {
       if (reply.revalidate(validators(await request.read((store) => store.revision())))) return reply
       const chosen = variants.find((variant) => variant === request.representation) ?? variants[0]

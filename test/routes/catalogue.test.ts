@@ -76,6 +76,15 @@ t.test('an empty catalogue is a document too', async (t) => {
   t.match((await get(shop, { accept: 'text/csv' })).body, /^id,version,name,[^\n]*\r\n$/)
 })
 
+t.test('a parameter is refused: whoever filters would take everything for what was asked for', async (t) => {
+  const { app } = await build(t)
+  for (const accept of ['application/xml', 'text/csv', 'application/x-ndjson']) {
+    const { statusCode, body } = await app.inject({ url: '/catalogue?category=Safety', headers: { accept } })
+    t.equal(statusCode, 400)
+    t.match(body, 'There is no parameter "category". There are none here.', accept)
+  }
+})
+
 t.test('its other forms are CSV and one JSON a line', async (t) => {
   const shop = await build(t, { products: hostile })
   const csv = await get(shop, { accept: 'text/csv' })
