@@ -2,7 +2,7 @@
 // compiler is imported.
 import { asModule, compile, isTypeScript, read } from './hooks.js'
 
-export { resolve } from './hooks.js'
+export { initialize, resolve } from './hooks.js'
 
 export async function load(url, context, next) {
   if (!isTypeScript(url)) return next(url, context)
