@@ -1,24 +1,18 @@
 import { fromJson, jsonOf, stringOf } from '../../domain/deferred.ts'
-import { keyRetention, type Remembered, sweptPerKey } from '../../domain/idempotency.ts'
-import type { Order } from '../../domain/order.ts'
-import type { Shipment } from '../../domain/shipping.ts'
-import type { Idempotency, PlacingAnswer, PlacingOutcome } from '../../domain/store.ts'
+import { type KeyedAnswer, keyRetention, type Remembered, sweptPerKey } from '../../domain/idempotency.ts'
+import type { Idempotency } from '../../domain/store.ts'
+import { type KeyedOutcome, keyedAnswer, keyedColumns } from '../keyed-answers.ts'
 import type { Queries } from './database.ts'
 import { ConcurrentChange } from './failures.ts'
 
-interface UsedKey extends Idempotency {
-  readonly outcome: PlacingOutcome | 'shipped'
-}
-
 /** A key whose answer is not read yet. */
-interface StoredKey extends UsedKey {
+interface StoredKey extends Idempotency {
   /** Bytes of the answer. Null if no command repeats the first request, because then the answer is not needed. */
   readonly size: number | null
 }
 
-/** A key with its answer. The scope of the key tells whether that is an order or a shipment. */
-interface AnsweredKey extends UsedKey {
-  readonly answer: Order | Shipment
+interface AnsweredKey extends Idempotency {
+  readonly answer: KeyedAnswer
 }
 
 /** The Idempotency-Keys of a batch of orders: those that were used before, and those that the batch adds. */
@@ -31,7 +25,7 @@ export class IdempotencyKeys {
     const used = new IdempotencyKeys()
     if (keys.length === 0) return used
     const rows = await query<StoredKey>(
-      `SELECT i.scope, i.key, i.fingerprint, i.outcome,
+      `SELECT i.scope, i.key, i.fingerprint,
           CASE WHEN i.fingerprint = ANY(w.fingerprints) THEN octet_length(i.snapshot::text) END AS size
         FROM idempotency i JOIN (
           SELECT u.scope, u.key, array_agg(u.fingerprint) AS fingerprints
@@ -56,14 +50,15 @@ export class IdempotencyKeys {
   async readAnswers({ query }: Queries, keys: readonly Idempotency[]): Promise<void> {
     const unread = [...new Set(keys.flatMap((key) => this.#unread(key) ?? []))]
     if (unread.length === 0) return
-    const rows = await query<UsedKey & { readonly snapshot: string }>(
+    const rows = await query<Idempotency & { readonly outcome: KeyedOutcome; readonly snapshot: string }>(
       `SELECT i.scope, i.key, i.fingerprint, i.outcome, i.snapshot FROM idempotency i
         JOIN unnest($1::text[], $2::text[], $3::text[]) AS w (scope, key, fingerprint)
           ON i.scope = w.scope AND i.key = w.key AND i.fingerprint = w.fingerprint`,
       columnsOf(unread)
     )
     if (rows.length < unread.length) throw new ConcurrentChange('a key was deleted after the size of its answer was read')
-    for (const { snapshot, ...row } of rows) this.#used.set(name(row), { ...row, answer: fromJson<Order | Shipment>(snapshot) })
+    for (const { outcome, snapshot, ...row } of rows)
+      this.#used.set(name(row), { ...row, answer: keyedAnswer(outcome, fromJson(snapshot)) })
   }
 
   #unread(key: Idempotency): StoredKey | undefined {
@@ -71,27 +66,22 @@ export class IdempotencyKeys {
     return used && !('answer' in used) && used.fingerprint === key.fingerprint ? used : undefined
   }
 
-  /** Finds what is remembered under a key. Its answer can be had only if the request repeats the first one. */
-  find(idempotency: Idempotency): Remembered<PlacingAnswer> | undefined {
+  /** Finds what is remembered under a key. Its `answer` throws if it was not read, because the request does not repeat the first one. */
+  find(idempotency: Idempotency): Remembered | undefined {
     const used = this.#used.get(name(idempotency))
-    return used && remembered(used, (answer) => ({ order: answer as Order, outcome: used.outcome as PlacingOutcome }))
+    return (
+      used && {
+        fingerprint: used.fingerprint,
+        get answer() {
+          if ('answer' in used) return used.answer
+          throw new Error('the answer of a key was not read')
+        }
+      }
+    )
   }
 
-  keep(idempotency: Idempotency, { order, outcome }: PlacingAnswer): void {
-    this.#add({ ...idempotency, answer: order, outcome })
-  }
-
-  /** Like `find`, for a shipment. */
-  findShipment(idempotency: Idempotency): Remembered<{ readonly shipment: Shipment }> | undefined {
-    const used = this.#used.get(name(idempotency))
-    return used && remembered(used, (answer) => ({ shipment: answer as Shipment }))
-  }
-
-  keepShipment(idempotency: Idempotency, shipment: Shipment): void {
-    this.#add({ ...idempotency, answer: shipment, outcome: 'shipped' })
-  }
-
-  #add(row: AnsweredKey): void {
+  keep(idempotency: Idempotency, answer: KeyedAnswer): void {
+    const row = { ...idempotency, answer }
     this.#used.set(name(row), row)
     this.#new.push(row)
   }
@@ -103,11 +93,12 @@ export class IdempotencyKeys {
   write({ query }: Queries, at: number): void {
     if (this.#new.length === 0) return
     const rows = this.#new.toSorted((a, b) => (name(a) < name(b) ? -1 : 1))
+    const columns = rows.map(({ answer }) => keyedColumns(answer))
     void query(
       `INSERT INTO idempotency (scope, key, fingerprint, kept_at, snapshot, outcome)
         SELECT n.scope, n.key, n.fingerprint, $6, n.snapshot, n.outcome
         FROM unnest($1::text[], $2::text[], $3::text[], $4::json[], $5::text[]) AS n (scope, key, fingerprint, snapshot, outcome)`,
-      [...columnsOf(rows), rows.map(({ answer }) => stringOf(jsonOf(answer))), rows.map(({ outcome }) => outcome), at]
+      [...columnsOf(rows), columns.map(({ snapshot }) => stringOf(jsonOf(snapshot))), columns.map(({ outcome }) => outcome), at]
     )
     // Replicas skip rows that another one is deleting.
     void query(
@@ -115,17 +106,6 @@ export class IdempotencyKeys {
         SELECT ctid FROM idempotency WHERE kept_at < $1 ORDER BY kept_at LIMIT $2 FOR UPDATE SKIP LOCKED))`,
       [at - keyRetention, sweptPerKey * rows.length]
     )
-  }
-}
-
-/** The remembered use of a key. Its `answer` throws if the answer was not read before. */
-function remembered<Answer>(used: StoredKey | AnsweredKey, answerOf: (answer: Order | Shipment) => Answer): Remembered<Answer> {
-  return {
-    fingerprint: used.fingerprint,
-    get answer() {
-      if ('answer' in used) return answerOf(used.answer)
-      throw new Error('the answer of a key was not read')
-    }
   }
 }
 

@@ -116,7 +116,7 @@ export class LockedOrders {
 
   #ship(row: LockedOrder, { args }: Command<'shipOrder'>, batch: OrderBatch): Shipped {
     const [id, draft, expected, { idempotency } = {}] = args
-    const earlier = idempotency && replayed(idempotency, batch.keys.findShipment(idempotency))
+    const earlier = idempotency && replayed('shipment', idempotency, batch.keys.find(idempotency))
     if (earlier) return earlier
     const before = toOrder(row)
     const { order, shipment, events } = decideShipment(before, draft, expected, batch)
@@ -126,7 +126,7 @@ export class LockedOrders {
     batch.events.add(events, after)
     this.#shipments.push(shipment)
     batch.numbers.add(toOrder(after))
-    if (idempotency) batch.keys.keepShipment(idempotency, shipment)
+    if (idempotency) batch.keys.keep(idempotency, { shipment })
     return { shipment, replayed: false }
   }
 

@@ -17,7 +17,7 @@ export class NewOrders {
   /** @throws DomainError of the verb */
   place(placing: Placing, batch: OrderBatch): Placed {
     const { idempotency } = placing
-    const before = idempotency && replayed(idempotency, batch.keys.find(idempotency))
+    const before = idempotency && replayed('order', idempotency, batch.keys.find(idempotency))
     if (before) return before
     const { taken, events, ...answer } = decidePlacing(placing, randomUUID(), batch)
     if (placing.mode === 'dry-run') return { ...answer, replayed: false }

@@ -1,19 +1,17 @@
 import { jsonOf, stringOf } from '../../domain/deferred.ts'
-import { keyRetention, type Remembered, sweptPerKey } from '../../domain/idempotency.ts'
-import type { Order } from '../../domain/order.ts'
-import type { Shipment } from '../../domain/shipping.ts'
-import type { Idempotency, PlacingAnswer, PlacingOutcome } from '../../domain/store.ts'
+import { type KeyedAnswer, keyRetention, type Remembered, sweptPerKey } from '../../domain/idempotency.ts'
+import type { Idempotency } from '../../domain/store.ts'
+import { type KeyedOutcome, keyedAnswer, keyedColumns } from '../keyed-answers.ts'
 import type { Connection } from './connection.ts'
 
 export interface IdempotencyRows {
-  find(idempotency: Idempotency): Remembered<PlacingAnswer> | undefined
-  keep(idempotency: Idempotency, answer: PlacingAnswer): void
-  findShipment(idempotency: Idempotency): Remembered<{ readonly shipment: Shipment }> | undefined
-  keepShipment(idempotency: Idempotency, shipment: Shipment): void
+  /** Finds what is remembered under a key. The answer is read only when it is needed. A request with another fingerprint is refused without it. */
+  find(idempotency: Idempotency): Remembered | undefined
+  keep(idempotency: Idempotency, answer: KeyedAnswer): void
 }
 
 export function makeIdempotencyRows(db: Connection): IdempotencyRows {
-  const select = db.prepare<[string, string], { fingerprint: string; outcome: PlacingOutcome }>(
+  const select = db.prepare<[string, string], { fingerprint: string; outcome: KeyedOutcome }>(
     'SELECT fingerprint, outcome FROM idempotency WHERE scope = ? AND key = ?'
   )
   const selectSnapshot = db.prepare<[string, string], string>('SELECT snapshot FROM idempotency WHERE scope = ? AND key = ?').pluck()
@@ -24,33 +22,23 @@ export function makeIdempotencyRows(db: Connection): IdempotencyRows {
     `DELETE FROM idempotency WHERE seq IN (SELECT seq FROM idempotency WHERE kept_at < ? ORDER BY kept_at LIMIT ${sweptPerKey})`
   )
 
-  function write({ scope, key, fingerprint }: Idempotency, snapshot: object, outcome: string): void {
-    const now = Date.now()
-    insert.run(scope, key, fingerprint, now, stringOf(jsonOf(snapshot)), outcome)
-    sweep.run(now - keyRetention)
-  }
-
-  /** The answer is read only when it is needed. A request with another fingerprint is refused without it. */
-  function remembered<Answer>({ scope, key }: Idempotency, answerOf: (snapshot: unknown, outcome: PlacingOutcome) => Answer) {
-    const row = select.get(scope, key)
-    return (
-      row && {
-        fingerprint: row.fingerprint,
-        get answer() {
-          return answerOf(JSON.parse(selectSnapshot.get(scope, key) ?? 'null'), row.outcome)
-        }
-      }
-    )
-  }
-
   return {
-    find: (idempotency) => remembered(idempotency, (order, outcome) => ({ order: order as Order, outcome })),
-    keep(idempotency, { order, outcome }) {
-      write(idempotency, order, outcome)
+    find({ scope, key }) {
+      const row = select.get(scope, key)
+      return (
+        row && {
+          fingerprint: row.fingerprint,
+          get answer() {
+            return keyedAnswer(row.outcome, JSON.parse(selectSnapshot.get(scope, key) ?? 'null'))
+          }
+        }
+      )
     },
-    findShipment: (idempotency) => remembered(idempotency, (shipment) => ({ shipment: shipment as Shipment })),
-    keepShipment(idempotency, shipment) {
-      write(idempotency, shipment, 'shipped')
+    keep({ scope, key, fingerprint }, answer) {
+      const now = Date.now()
+      const { outcome, snapshot } = keyedColumns(answer)
+      insert.run(scope, key, fingerprint, now, stringOf(jsonOf(snapshot)), outcome)
+      sweep.run(now - keyRetention)
     }
   }
 }

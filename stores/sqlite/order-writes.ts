@@ -95,7 +95,7 @@ export function makeOrderWrites(db: Connection, currency: string, events: EventL
   return {
     placeOrder(placing) {
       const { idempotency } = placing
-      const before = idempotency && replayed(idempotency, keys.find(idempotency))
+      const before = idempotency && replayed('order', idempotency, keys.find(idempotency))
       if (before) return before
       const current = shop()
       const { taken, events: made, ...answer } = decidePlacing(placing, randomUUID(), current)
@@ -131,14 +131,14 @@ export function makeOrderWrites(db: Connection, currency: string, events: EventL
       return order
     },
     shipOrder(id, draft, expected, { idempotency } = {}) {
-      const earlier = idempotency && replayed(idempotency, keys.findShipment(idempotency))
+      const earlier = idempotency && replayed('shipment', idempotency, keys.find(idempotency))
       if (earlier) return earlier
       const before = find(id)
       const { order, shipment, events: made } = decideShipment(before, draft, expected, shop())
       const columns = rewrite(order)
       writeShipment(shipment)
       events.write(made, columns)
-      if (idempotency) keys.keepShipment(idempotency, shipment)
+      if (idempotency) keys.keep(idempotency, { shipment })
       return { shipment, replayed: false }
     }
   }
