@@ -18,6 +18,11 @@ declare module 'fastify' {
     callerOfKey(key: string): Promise<Caller | undefined>
     /** The refusal of the request's key. It is kept until the document is read, because cXML is answered in cXML. */
     keyRefusal: Error | undefined
+    /**
+     * Looks the key of the caller up again. For requests that have waited long: the key may have been revoked meanwhile.
+     * @throws Problem `unauthenticated` when it is not valid any more
+     */
+    requireKeyStill(): Promise<void>
   }
 }
 
@@ -73,6 +78,12 @@ export default fp(
     app.decorateRequest('keyRefusal', undefined)
     app.decorateRequest('callerOfKey', async function (this: FastifyRequest, key: string) {
       return key.startsWith(keyPrefix) ? findCaller(this, hashKey(key)) : undefined
+    })
+    app.decorateRequest('requireKeyStill', async function (this: FastifyRequest) {
+      if (this.caller.kind === 'guest') return
+      const shown = shownKey(this.headers.authorization)
+      const hash = shown === undefined ? this.signedInKey : hashKey(shown)
+      if (hash === undefined || !(await findCaller(this, hash))) throw unauthenticated('The API key was revoked or has expired.')
     })
     addWait(app, 'onRequest', (request, reply, done) => {
       if (isAnonymous(request)) {

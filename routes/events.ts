@@ -120,6 +120,7 @@ const events: RoutePlugin = async (app, { config }) => {
     reply.applyPreference(`wait=${wait}`)
     if (found.length > 0) return found
     await watch.event(wait)
+    await request.requireKeyStill()
     return headsAfter(request, after, query)
   }
 

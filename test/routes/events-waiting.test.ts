@@ -36,6 +36,25 @@ t.test('Prefer: wait holds a request for an empty page until something happens t
   )
 })
 
+t.test('a key that is revoked while its request waits hears nothing more', async (t) => {
+  const { shop, acme, next } = await emptyPage(t)
+  const other = await shop.key('acme', 'order')
+  const [id] = (await shop.store.keys()).flatMap(({ id, customer }) => (customer === 'acme' ? [id] : []))
+  const { eventHeads } = shop.store
+  let hasLooked = false
+  Object.assign(shop.store, {
+    eventHeads: (query: EventQuery) => {
+      hasLooked = true
+      return eventHeads(query)
+    }
+  })
+  const waiting = shop.app.inject({ url: next, headers: { ...acme, prefer: 'wait=50' } })
+  while (!hasLooked) await pause(5)
+  await shop.store.revokeKey(id ?? '')
+  await place(shop, other)
+  t.match(await waiting, { statusCode: 401, headers: { 'www-authenticate': /./ }, body: /was revoked or has expired/ })
+})
+
 t.test('a wait ends after its time with the empty page; what is no wait, or no empty page, is answered at once', async (t) => {
   const { shop, erp, next } = await emptyPage(t)
   const empty = await read(shop, next, { ...erp, prefer: 'wait=1' })
