@@ -58,7 +58,10 @@ t.test('refusals whose pauses end together are spread over turns of the event lo
   for (const address of addresses) app.countOutside(address, 7)
   await app.ready()
   const pauses: (() => void)[] = []
-  t.intercept(globalThis, 'setTimeout', { value: (end: () => void) => pauses.push(end) })
+  const { setTimeout: start } = globalThis
+  // Longer ones are no pauses: on a busy machine the plugin that deletes old events may set its timer meanwhile.
+  const hold = (end: () => void, delay: number) => (delay > 250 ? start(end, delay) : pauses.push(end))
+  replace(t, globalThis, 'setTimeout', hold as typeof setTimeout)
   const { schedule } = app
   app.schedule = (network, start) =>
     schedule(network, () => {
