@@ -40,7 +40,10 @@ export function tellEvents({ verb, args }: Command, events: number): void {
   else if (verb === 'changeOrder') args[4]?.onEvents?.(events)
 }
 
-/** The command without `onEvents`, because a function cannot be sent to another thread. */
+/**
+ * The command without `onEvents`, because a function cannot be sent to another thread. What is large must be JSON already: to ask a
+ * deferred order for a property parses it.
+ */
 export function withoutListener<C extends Command>(command: C): C {
   return { ...command, args: command.args.map(withoutFunction) }
 }

@@ -18,7 +18,7 @@ type Packed<T> = string | { readonly json: JsonText; readonly known: Known<T> }
 
 /** Replaces what can be large in a command by JSON, to send it to the writing thread. */
 export function packCommand<C extends Command>(command: C): C {
-  return replaceLarge(withoutListener(command), jsonOf)
+  return withoutListener(replaceLarge(command, jsonOf))
 }
 
 export function unpackCommand<C extends Command>(command: C): C {
