@@ -42,7 +42,7 @@ function project(t: Test): string {
     'tsconfig.json': JSON.stringify({ compilerOptions: options }),
     'tsconfig.build.json': JSON.stringify({
       extends: './tsconfig.json',
-      include: ['*.ts', 'documents', 'representations', 'schemas', 'stores']
+      include: ['*.ts', 'documents', 'representations', 'schemas', 'stores', 'webhooks']
     }),
     'cli.ts': "export const cli: string = 'one'\n",
     'server.ts': entry,
@@ -54,6 +54,7 @@ function project(t: Test): string {
       postgres: { 'order-thread.ts': entry },
       sqlite: { 'search-thread.ts': entry, 'writer-thread.ts': entry }
     },
+    webhooks: { 'sending-thread.ts': entry },
     samples: { 'a.xml': '<a/>' }
   })
   for (const name of ['build.js', 'bundle.js', 'start.js']) copyFileSync(join(root, name), join(folder, name))
@@ -151,7 +152,7 @@ t.test('two builds at once are both right, and the folder of an earlier version 
   writeFileSync(join(folder, 'dist', 'old', 'a.js'), '')
   t.match(await Promise.all([build(folder), build(folder)]), [{ code: 0 }, { code: 0 }])
   const code = ['cli.js', 'cli.js.map', 'code', 'documents', 'server.js']
-  const files = [...code, 'representations', 'samples', 'schemas', 'stores'].sort()
+  const files = [...code, 'representations', 'samples', 'schemas', 'stores', 'webhooks'].sort()
   t.same(readdirSync(join(folder, 'dist')).sort(), files)
   t.same(await build(folder), { code: 0, said: '' })
   const moved = `${folder}-moved`

@@ -15,18 +15,18 @@ const version = digest(
   readFileSync(require.resolve('ts-blank-space'))
 )
 
-/**
- * What tap imports first in each process and thread, and these tests do not need: its own compiler, and the hooks of `t.mockImport`,
- * which ask the main thread about each module twice.
- */
-const leftOut = [/^@isaacs\/ts-node-temp-fork-for-pr-2009\/import$/, /\/@tapjs\/mock\/dist\/esm\/import\.mjs$/]
+/** What tap imports first in each process and thread, and these tests do not need: its own compiler. */
+const leftOut = [/^@isaacs\/ts-node-temp-fork-for-pr-2009\/import$/]
 
-/** What records the coverage, for a thread. The service ends its threads without the event by which a record would be written. */
-const coverage = /\/@tapjs\/processinfo\/dist\/esm\/import\.mjs$/
+/**
+ * What a thread does not need, either: the hooks of `t.mockImport`, which ask the main thread about each module twice, and what records the
+ * coverage. The service ends its threads without the event by which a record would be written.
+ */
+const leftOutOfThreads = [/\/@tapjs\/mock\/dist\/esm\/import\.mjs$/, /\/@tapjs\/processinfo\/dist\/esm\/import\.mjs$/]
 
 /** @param isMainThread whether the hooks are those of a process, and not of a thread that it has started */
 export function initialize(isMainThread) {
-  if (!isMainThread) leftOut.push(coverage)
+  if (!isMainThread) leftOut.push(...leftOutOfThreads)
 }
 
 export function resolve(specifier, context, next) {
