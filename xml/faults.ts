@@ -110,7 +110,8 @@ class Search {
     const around = this.#open.at(-1)
     const isMisplaced = around !== undefined && around.tag === tag.parent && !this.#isAtItsPosition(tag, around)
     const type = this.#types.get(tag)
-    if (type) this.#open.push({ tag, type, sequence: new Sequence(type), isMisplaced: isMisplaced || around?.isMisplaced === true })
+    if (type)
+      this.#open.push({ tag, type, sequence: new Sequence(type, tag.counts), isMisplaced: isMisplaced || around?.isMisplaced === true })
   }
 
   /** Reports an element that is misplaced or unknown. */

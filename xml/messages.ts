@@ -56,8 +56,8 @@ export function explainPosition(tag: Tag, sequence: Sequence, type: ElementType,
   if (type.most !== undefined && nth > type.most) return `There can be at most ${type.most} ${here} in ${around}.`
   const later = sequence.overtook(tag.name)
   if (later !== undefined) return `${here} is in the wrong place: it must come before ${spell(later)}.`
-  const names = sequence.expected()
-  return `${here} is not allowed here.${names.length > 0 ? ` Expected here: ${anyOf(names, spell)}.` : ' No more elements are allowed here.'}`
+  const due = sequence.due()
+  return due.length > 0 ? `${here} is in the wrong place: it must come after ${anyOf(due, spell)}.` : `${here} is not allowed here.`
 }
 
 export function explainNamespace(name: string, spell: Spell): string {

@@ -30,18 +30,22 @@ function maxOccurs({ repeatable, most = Number.POSITIVE_INFINITY }: ElementType)
 
 /**
  * Follows the children of one element through the sequence that its type allows. A misplaced child changes nothing: the
- * next child is checked as if the misplaced one were not there.
+ * next child is checked as if the misplaced one were not there. What is missing altogether misplaces no child.
  */
 export class Sequence {
   readonly #particles: readonly Particle[]
+  /** The children, by name. */
+  readonly #counts: ReadonlyMap<string, number>
   #at = 0
   #chosen: ElementType | undefined
   #count = 0
   /** The children that were accepted, without repetitions. */
   readonly #accepted: { readonly name: string; readonly position: number }[] = []
 
-  constructor(type: ElementType) {
+  /** @param counts the numbers of the children, by name */
+  constructor(type: ElementType, counts: ReadonlyMap<string, number>) {
     this.#particles = particlesOf(type)
+    this.#counts = counts
   }
 
   /** Moves on to the next child. @returns whether it is allowed here */
@@ -60,23 +64,16 @@ export class Sequence {
         this.#accepted.push({ name, position: i })
         return true
       }
-      if (particle.required) return false
+      if (particle.required && !this.#isMissing(particle)) return false
     }
     return false
   }
 
-  /** The names of the elements that are allowed next. */
-  expected(): readonly string[] {
-    const names: string[] = []
-    if (this.#chosen && this.#count < maxOccurs(this.#chosen)) names.push(this.#chosen.name)
-    for (const { options, required } of this.#rest()) {
-      const own = options.map(({ name }) => name)
-      // The document lacks this choice, not the optional elements before it.
-      if (required && own.length > 1) return own
-      names.push(...own)
-      if (required) break
-    }
-    return names
+  /** The names of a required element that must come next, and comes later. */
+  due(): readonly string[] {
+    const rest = this.#particles.slice(this.#chosen ? this.#at + 1 : this.#at)
+    const next = rest.find((particle) => particle.required && !this.#isMissing(particle))
+    return next?.options.map(({ name }) => name).filter((name) => this.#counts.has(name)) ?? []
   }
 
   /** @returns the first child that must come after an element of this name, if there is one */
@@ -85,16 +82,13 @@ export class Sequence {
     return this.#accepted.find(({ position }) => position > own)?.name
   }
 
-  /** The name of the first element that is missing if no child follows. Several names: one of them is missing. */
+  /** The name of the first element that is missing. Several names: one of them is missing. */
   missing(): readonly string[] {
-    return (
-      this.#rest()
-        .find(({ required }) => required)
-        ?.options.map(({ name }) => name) ?? []
-    )
+    const missing = this.#particles.find((particle) => particle.required && this.#isMissing(particle))
+    return missing?.options.map(({ name }) => name) ?? []
   }
 
-  #rest(): readonly Particle[] {
-    return this.#particles.slice(this.#chosen ? this.#at + 1 : this.#at)
+  #isMissing({ options }: Particle): boolean {
+    return !options.some(({ name }) => this.#counts.has(name))
   }
 }

@@ -82,16 +82,15 @@ function missing(form, name) {
     const typed = [...form.querySelectorAll('.lines input, .lines textarea')]
     return typed.every((one) => one.value.trim() === '') ? { detail: noLine, control: typed[0], isOfAll: true } : undefined
   }
-  const line = /^item\.\d+(?=\.quantity$|\.note\.\d+$|$)/.exec(name ?? '')?.[0]
+  const line = /^item\.\d+$/.exec(name ?? '')?.[0]
   if (line === undefined) return undefined
   const [product, quantity] = ['product-id', 'quantity'].map((part) => form.elements.namedItem(`${line}.${part}`))
   if (product?.value.trim() === '') return { detail: noProduct, control: product }
   return quantity?.value.trim() === '' ? { detail: noQuantity, control: quantity } : undefined
 }
 
-/** @param isFirst whether it is the first error of this name: only that can be about what is missing before the field */
-function errorOf(form, item, name, isFirst) {
-  const mine = isFirst && textOf(item, 'code') === '' ? missing(form, name) : undefined
+function errorOf(form, item, name) {
+  const mine = textOf(item, 'code') === '' ? missing(form, name) : undefined
   return mine ?? { detail: forPeople(form, textOf(item, 'detail')), control: controlAt(form, name) }
 }
 
@@ -106,7 +105,7 @@ export function showProblem(form, problem, places) {
   const names = [...items].map((item) => places.get(textOf(item, 'path')))
   const positionOf = ({ control }) => [...form.elements].indexOf(control)
   const errors = [...items]
-    .map((item, i) => errorOf(form, item, names[i], names.indexOf(names[i]) === i))
+    .map((item, i) => errorOf(form, item, names[i]))
     .map((error) => ({ ...error, detail: withoutId(error.detail) }))
     .sort((a, b) => positionOf(a) - positionOf(b))
   const more = [

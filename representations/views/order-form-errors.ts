@@ -12,21 +12,9 @@ export const missingMessages = {
   quantity: 'Say how many of this product.'
 }
 
-/**
- * Replaces the schema's faults of incomplete lines by the page's own messages. Only the first fault of a field can be about an
- * element that is missing before it. The others are about the field's value.
- */
-function explainMissing(faults: readonly LocatedFault[], values: Values): readonly LocatedFault[] {
-  const paths = new Set<string | undefined>()
-  return faults.map((fault) => {
-    const isFirst = !paths.has(fault.path)
-    paths.add(fault.path)
-    return isFirst ? explainIncomplete(fault, values) : fault
-  })
-}
-
+/** Replaces the schema's fault of an incomplete line by the page's own message. */
 function explainIncomplete(fault: LocatedFault, values: Values): LocatedFault {
-  const line = /^item\.\d+(?=\.quantity$|\.note(?:\.\d+)?$|$)/.exec(fault.path ?? '')?.[0]
+  const line = /^item\.\d+$/.exec(fault.path ?? '')?.[0]
   if (line === undefined || fault.code !== undefined) return fault
   const has = (name: string) => (values.get(`${line}.${name}`) ?? '').trim() !== ''
   if (!has('product-id') && !has('gtin')) return { detail: missingMessages.product, path: `${line}.product-id` }
@@ -52,7 +40,9 @@ function fieldFinder(names: readonly string[], values: Values) {
  */
 export function errorsOf(values: Values, faults: readonly LocatedFault[], lines: Lines, shown: readonly string[]) {
   const isEmpty = isAllBlank(lines) && faults.some(({ path }) => (path ?? '') === '')
-  const explained = isEmpty ? [{ detail: missingMessages.line, path: shown[0] ?? '' }] : explainMissing(faults, values)
+  const explained = isEmpty
+    ? [{ detail: missingMessages.line, path: shown[0] ?? '' }]
+    : faults.map((fault) => explainIncomplete(fault, values))
   const errors = placeErrors(explained, fieldFinder(shown, values))
   const numbers = [...lines.keys()]
   const inPageOrder = errors.all.toSorted((a, b) => shown.indexOf(a.field ?? '') - shown.indexOf(b.field ?? ''))

@@ -66,7 +66,7 @@ t.test('a JSON order that is not as the schema has it', (t) =>
     'an item that is a string': invalid({ item: ['ABC-1'] }, '/item/0', /must be an object with lineId, productId/),
     'an item that is an array': invalid({ item: [[]] }, '/item/0', /must be an object/),
     'an item that is null': invalid({ item: [null] }, '/item/0', /must be an object/),
-    'an item without product': invalid({ item: [{ quantity: '1' }] }, '/item/0/quantity', /Expected here: "productId" or "gtin"/),
+    'an item without product': invalid({ item: [{ quantity: '1' }] }, '/item/0', /needs "productId" or "gtin"/),
     'an item by productId and gtin': invalid(
       { item: [{ ...item, gtin: '4006381333931' }] },
       '/item/0/gtin',

@@ -14,7 +14,7 @@ t.test('an order that is not as its schema has it', (t) =>
   refusals(t, {
     'an order without items': invalid('<purchase-order/>', at, /needs <item>/),
     'an order of a header only': invalid(order('<note>a</note>'), at, /needs <item>/),
-    'an item without product': invalid(order(item('')), `${at}/item/quantity`, /Expected here: <product-id> or <gtin>/),
+    'an item without product': invalid(order(item('')), `${at}/item`, /needs <product-id> or <gtin>/),
     'an item without quantity': invalid(order(item(undefined, '')), `${at}/item`, /needs <quantity>/),
     'an item with nothing in it': invalid(order('<item/>'), `${at}/item`, /needs <product-id> or <gtin>/),
     'an item by product-id and gtin': invalid(
@@ -106,7 +106,7 @@ t.test('an order that is not as its schema has it', (t) =>
     'a price before the quantity': invalid(
       order('<item><product-id>A</product-id><unit-price>1</unit-price><quantity>1</quantity></item>'),
       `${at}/item/unit-price`,
-      /Expected here: <quantity>/
+      /must come after <quantity>/
     ),
     'an order number of 65 characters': header(`<order-number>${'1'.repeat(65)}</order-number>`, '/order-number', /65 characters.*1 to 64/),
     'an empty order number': header('<order-number/>', '/order-number', /0 characters.*1 to 64/),
