@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Store } from '../domain/store.ts'
 import { reach } from './readiness.ts'
 
-/** What becomes of an attempt to place an order. */
+/** The outcomes of an attempt to place an order. */
 const orderOutcomes = ['placed', 'replayed', 'repeated', 'refused', 'failed'] as const
 export type OrderOutcome = (typeof orderOutcomes)[number]
 

@@ -32,3 +32,9 @@ export function shownKey(authorization: string | undefined): string | undefined 
 export function hashKey(key: string): string {
   return hash('sha256', key)
 }
+
+/** The hash of the API key in an Authorization header. */
+export function shownKeyHash(authorization: string | undefined): string | undefined {
+  const shown = shownKey(authorization)
+  return shown === undefined ? undefined : hashKey(shown)
+}

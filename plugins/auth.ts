@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { KeyUses } from '../background/key-uses.ts'
 import { type Caller, guest, isValidKey } from '../domain/caller.ts'
-import { hashKey, shownKey, unauthenticated } from '../http/credentials.ts'
+import { hashKey, shownKey, shownKeyHash, unauthenticated } from '../http/credentials.ts'
 import { addWait } from '../http/hooks.ts'
 import { keyPrefix } from '../http/masked-names.ts'
 import { notationOf } from '../http/notation.ts'
@@ -81,8 +81,7 @@ export default fp(
     })
     app.decorateRequest('requireKeyStill', async function (this: FastifyRequest) {
       if (this.caller.kind === 'guest') return
-      const shown = shownKey(this.headers.authorization)
-      const hash = shown === undefined ? this.signedInKey : hashKey(shown)
+      const hash = shownKeyHash(this.headers.authorization) ?? this.signedInKey
       if (hash === undefined || !(await findCaller(this, hash))) throw unauthenticated('The API key was revoked or has expired.')
     })
     addWait(app, 'onRequest', (request, reply, done) => {

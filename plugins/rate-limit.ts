@@ -8,7 +8,7 @@ import { RateTally } from '../fairness/rate-tally.ts'
 import { TokenBuckets } from '../fairness/token-buckets.ts'
 import { bodyLength, hasBody } from '../http/body.ts'
 import { connectionOf } from '../http/connection.ts'
-import { hashKey, shownKey } from '../http/credentials.ts'
+import { shownKeyHash } from '../http/credentials.ts'
 import { addCheck, addWait } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 import { makeProxyCheck } from '../http/proxies.ts'
@@ -106,11 +106,6 @@ function decorateUnlimited(app: FastifyInstance): void {
 /** The caller for all keys of an address that were not valid before. */
 function newKeysOf(address: string): string {
   return `new keys of ${address}`
-}
-
-function hashOfKey({ headers }: FastifyRequest): string | undefined {
-  const shown = shownKey(headers.authorization)
-  return shown === undefined ? undefined : hashKey(shown)
 }
 
 function tooMany(detail: string, milliseconds: number): Problem {
@@ -230,7 +225,7 @@ export default fp(
 
     addWait(app, 'onRequest', (request, reply, done) => {
       if (request.routeOptions.config.unlimited) return done()
-      const keyHash = hashOfKey(request)
+      const keyHash = shownKeyHash(request.headers.authorization)
       const address = addressName(request.network)
       const caller = callerOf(keyHash, address)
       if (caller === newKeysOf(address)) tally.count(address)

@@ -93,8 +93,8 @@ const webhooks: RoutePlugin = async (app, { config }) => {
 }
 
 /**
- * What a request costs besides itself that lets the shop call a receiver: that keeps a connection for up to ten seconds, and the receiver
- * decides how much work TLS is.
+ * The number of requests that a request counts as besides itself if the shop then calls a receiver: the call keeps a connection for up to
+ * ten seconds, and the receiver decides how much work TLS is.
  */
 export const callCost = 5
 

@@ -6,7 +6,7 @@ import type { PlacingOutcome } from '../domain/store.ts'
 /** The column `outcome` of an Idempotency-Key. It also says what the snapshot is. */
 export type KeyedOutcome = PlacingOutcome | 'shipped'
 
-/** What is stored of an answer. */
+/** The columns of an answer. */
 export interface KeyedColumns {
   readonly outcome: KeyedOutcome
   readonly snapshot: Order | Shipment

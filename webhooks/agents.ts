@@ -11,7 +11,7 @@ const idle = 4_000
 
 /**
  * The TLS options that a receiver can choose from. With a Diffie-Hellman group of its own, a receiver could make each handshake
- * expensive (10,000 bits). With renegotiation it could ask for any number of them. ARIA and Camellia take ten times as long as AES.
+ * expensive (10,000 bits). With renegotiation it could ask for any number of them. ARIA and Camellia are slower than AES, which processors have.
  */
 const tls = {
   ciphers: `${DEFAULT_CIPHERS}:!DHE:!ARIA:!CAMELLIA`,

@@ -1,7 +1,7 @@
 /**
  * Signatures as Standard Webhooks 1.0.0 defines them (https://www.standardwebhooks.com). They are made with node:crypto and
  * not with the library `standardwebhooks`, whose SHA-256 is written in JavaScript: an order of megabytes would hold up the
- * serving thread. The tests verify every signature with that library.
+ * deliveries to others. The tests verify every signature with that library.
  */
 
 import { createHmac, randomBytes } from 'node:crypto'
@@ -15,7 +15,7 @@ export function makeSecret(): string {
   return `${prefix}${randomBytes(secretBytes).toString('base64')}`
 }
 
-/** What a body is signed with. */
+/** The secrets with which a body is signed, and the values that are signed with it. */
 export interface Signing {
   /** The event's id: the same on every repetition. */
   readonly id: string

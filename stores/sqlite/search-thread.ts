@@ -18,7 +18,7 @@ export interface SearchData {
   readonly currency: string
 }
 
-/** What the thread finds, by what it is asked for. */
+/** The queries that the thread answers, and their results, by verb. */
 export interface Findings {
   readonly products: { readonly query: ProductQuery; readonly found: Page<Product> }
   readonly webhookBacklog: { readonly query: ScheduleTime; readonly found: WebhookBacklog }
