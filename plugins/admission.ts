@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { type Config, mostBodies } from '../config.ts'
-import { type JsonText, mostInline, textOf } from '../domain/deferred.ts'
+import { encodedLength, type JsonText, mostInline, textOf } from '../domain/deferred.ts'
 import { LargeRead } from '../domain/errors.ts'
 import type { Order } from '../domain/order.ts'
 import { type Holder, Quota } from '../fairness/quota.ts'
@@ -86,11 +86,6 @@ interface Room {
 /** Bytes of texts in memory. V8 uses two for each character if one of them is not in Latin-1. An unread text may have such a character. */
 function bytesOfOrders(orders: JsonText | number): number {
   return typeof orders === 'number' ? 2 * orders : bytesOfText(orders, encodedLength(orders))
-}
-
-/** The bytes of a text in UTF-8. To count them in a string takes 10 ms if it is large and has wide characters. */
-function encodedLength(text: JsonText): number {
-  return typeof text === 'string' ? Buffer.byteLength(text) : text.length
 }
 
 /** @param encoded the `encodedLength` of the text */

@@ -66,6 +66,11 @@ declare module 'fastify' {
     rateRefusal(): Problem | undefined
     /** Charges the events that a write of the request has made. Every one is kept, and delivered to each webhook that hears it. */
     chargeForEvents(events: number): void
+    /**
+     * Charges what a write stores: the whole request then costs at least as much as a body of that size. Call it before the write with what
+     * it is expected to store, and after it with what it has stored: the last call counts.
+     */
+    chargeForStored(bytes: number): void
     /** Charges the time that the document process spent on the request, in milliseconds. */
     chargeWork(milliseconds: number): void
     /**
@@ -86,6 +91,8 @@ interface Charge {
   cost: number
   /** The part of it that is for a stored order. */
   orderCost: number
+  /** The part of it that is for what the request stores. */
+  storedCost: number
   /** Seconds. */
   readonly resetsIn: number
 }
@@ -98,6 +105,7 @@ function decorateUnlimited(app: FastifyInstance): void {
   app.decorateRequest('charge', () => {})
   app.decorateRequest('chargeForOrder', () => {})
   app.decorateRequest('chargeForEvents', () => {})
+  app.decorateRequest('chargeForStored', () => {})
   app.decorateRequest('rateRefusal', () => undefined)
   app.decorateRequest('chargeWork', () => {})
   app.decorateRequest('workRefusal', () => undefined)
@@ -194,6 +202,15 @@ export default fp(
     app.decorateRequest('chargeForEvents', function (this: FastifyRequest, events: number) {
       this.charge(costOfEvents(events))
     })
+    app.decorateRequest('chargeForStored', function (this: FastifyRequest, bytes: number) {
+      const { charged } = this
+      if (!charged) return
+      const others = charged.cost - charged.storedCost
+      const stored = Math.max(0, 1 + costOfBody(bytes) - others)
+      const more = stored - charged.storedCost
+      charged.storedCost = stored
+      this.charge(more)
+    })
     app.decorateRequest('rateRefusal', function (this: FastifyRequest) {
       if (!this.charged) return undefined
       const { caller, cost } = this.charged
@@ -230,7 +247,7 @@ export default fp(
       const caller = callerOf(keyHash, address)
       if (caller === newKeysOf(address)) tally.count(address)
       const { current, ttl } = tally.count(caller)
-      request.charged = { caller, keyHash, current, cost: 1, orderCost: 0, resetsIn: Math.ceil(ttl / 1000) }
+      request.charged = { caller, keyHash, current, cost: 1, orderCost: 0, storedCost: 0, resetsIn: Math.ceil(ttl / 1000) }
       if (hasBody(request)) counted.set(request.raw, current > max)
       if (current > max) return void refuse(caller, ttl, request, reply).catch(done)
       // A body above the limit is never read.

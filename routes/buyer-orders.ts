@@ -29,7 +29,7 @@ import { unauthenticated } from '../http/credentials.ts'
 import type { BuyerRoute } from '../plugins/buyer-documents.ts'
 import { isDryRun } from './dry-run.ts'
 import { orderOptions } from './order-options.ts'
-import { placeOrder, placingOf } from './placing.ts'
+import { changeOrder, placeOrder, placingOf } from './placing.ts'
 import { statusSetter } from './setting-status.ts'
 
 /** The most attempts to write a change while other writes come first. */
@@ -225,7 +225,7 @@ export function makeBuyerOrders(
     const expected = { version: order.version }
     const body = bodyOf(request)
     const write = (wanted: PurchaseOrder, options: OrderWriteOptions) =>
-      request.changeInTurn(order, () => app.store.changeOrder(order.id, wanted, expected, config.MAX_ORDER_ITEMS, options))
+      changeOrder(app.store, request, order, wanted, expected, config.MAX_ORDER_ITEMS, options)
     if (buyer.kind === 'replace') return write(body, documentOptions(request, buyer, last))
     const { order: after, positions, faults } = await applyChanges(request, order, body, buyer.lines ?? [])
     // The faults name places of the document, so they are located here: the store would look for them in the whole order.

@@ -16,9 +16,8 @@ import { makeBuyerOrders } from './buyer-orders.ts'
 import { dryRunQuery, isDryRun, refuseStrayDryRun } from './dry-run.ts'
 import { showShipments } from './latest-shipments.ts'
 import { orderForms } from './order-forms.ts'
-import { orderOptions } from './order-options.ts'
 import { orderPath } from './parameters.ts'
-import { placeOrder, placingOf } from './placing.ts'
+import { changeOrder, placeOrder, placingOf } from './placing.ts'
 import type { RoutePlugin } from './route.ts'
 import { orderWithStatus, statusSetter } from './setting-status.ts'
 
@@ -77,7 +76,7 @@ const order: RoutePlugin = async (app, { config }) => {
 
   app.put(
     '/order/:order_id',
-    { schema: { params: orderPath, body: changedOrder }, config: { ...one, access: toPlaceOrChange, describes: changeOrder } },
+    { schema: { params: orderPath, body: changedOrder }, config: { ...one, access: toPlaceOrChange, describes: changesOrder } },
     async (request, reply) => {
       const current = await request.changeableOrder(request.params.order_id)
       const wanted = request.body
@@ -86,8 +85,7 @@ const order: RoutePlugin = async (app, { config }) => {
         if (request.isAlreadySatisfied(isRepeated)) return reply.represent(current)
       }
       const expected = request.precondition(request.currentOf(current), 'replaces')
-      const change = () => app.store.changeOrder(current.id, wanted, expected, config.MAX_ORDER_ITEMS, orderOptions(request))
-      return reply.represent(await request.changeInTurn(current, change))
+      return reply.represent(await changeOrder(app.store, request, current, wanted, expected, config.MAX_ORDER_ITEMS))
     }
   )
 
@@ -181,7 +179,7 @@ const placesOrder = {
   checks: true
 } as const
 const getOrder = { id: 'getOrder', summary: 'One order', answers: { 200: 'The order.' }, problems: ['order-not-found'] } as const
-const changeOrder = {
+const changesOrder = {
   id: 'changeOrder',
   summary: 'Change an order before it ships',
   notes:

@@ -1,24 +1,51 @@
 import type { FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { isDeferred } from '../domain/deferred.ts'
-import { firstStatus, type PurchaseOrder } from '../domain/order.ts'
-import type { Placed, Placing, Store } from '../domain/store.ts'
+import { firstStatus, type Order, type PurchaseOrder } from '../domain/order.ts'
+import type { Precondition } from '../domain/preconditions.ts'
+import type { OrderWriteOptions, Placed, Placing, Store } from '../domain/store.ts'
 import { orderOptions } from './order-options.ts'
+import { chargingForStored } from './stored-size.ts'
 
 /**
  * Places an order for a request; a large one in the caller's turn. If it names a large stored order, the store says so before it reads
  * that order. The request is then charged for the stored order, and room in memory is reserved for it.
- * @throws Problem `overloaded`, and DomainError what `Store.placeOrder` throws
+ * @throws Problem `overloaded`, `too-many-requests`, and DomainError what `Store.placeOrder` throws
  */
 export async function placeOrder(store: Store, request: FastifyRequest, placing: Placing): Promise<Placed> {
   if (isDeferred(placing.order)) await request.largeWriteTurn()
-  const placed = await request.makingRoom(
-    (mostNamed) => store.placeOrder({ ...placing, mostNamed }),
-    (size) => request.chargeForOrder(size)
-  )
+  const place = () =>
+    request.makingRoom(
+      (mostNamed) => store.placeOrder({ ...placing, mostNamed }),
+      (size) => request.chargeForOrder(size)
+    )
+  const placed = await chargingForStored(request, placing, place, newOrder)
   if (placing.mode !== 'dry-run') request.orderOutcome = placed.replayed ? 'replayed' : placed.outcome
-  if (placed.replayed || placed.outcome === 'repeated') request.holdOrder(placed.order)
+  if (!newOrder(placed)) request.holdOrder(placed.order)
   return placed
+}
+
+/** Undefined if the order was stored before. */
+function newOrder({ order, outcome, replayed }: Placed): Order | undefined {
+  return replayed || outcome === 'repeated' ? undefined : order
+}
+
+/**
+ * Changes an order for a request; a large one in the caller's turn.
+ * @throws Problem `overloaded`, `too-many-requests`, and DomainError what `Store.changeOrder` throws
+ */
+export function changeOrder(
+  store: Store,
+  request: FastifyRequest,
+  current: Order,
+  wanted: PurchaseOrder,
+  expected: Precondition,
+  mostItems: number,
+  options: OrderWriteOptions = orderOptions(request)
+): Promise<Order> {
+  const write = { order: wanted, ...options }
+  const change = () => request.changeInTurn(current, () => store.changeOrder(current.id, wanted, expected, mostItems, options))
+  return chargingForStored(request, write, change, (changed) => changed)
 }
 
 /** The order of a request's body, with its sender, its customer and its first status. */
