@@ -88,6 +88,7 @@ function refuse(descriptor: number, file: string): void {
   if (isOurs(page)) return
   const logged = loggedFirstPages(`${file}-wal`)
   if (logged.some(isOurs) || (isEmpty(page) && logged.length === 0)) return
+  if (page.length < firstPage.length) throw new StoreOpenError(`${file} is damaged, because it is cut short: restore a backup`)
   throw new StoreOpenError(`${file} is a database of something else, not of Tradepost: set DATABASE_URL to another file`)
 }
 

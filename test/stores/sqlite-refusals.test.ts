@@ -73,6 +73,12 @@ t.test('a file that is no database, or a damaged one, is refused and left alone'
   await (await open(cut)).close()
   truncateSync(cut, 8192)
   t.match(await refusal(t, cut), /is damaged: restore a backup/)
+  for (const length of [20, 107]) {
+    const stump = join(folder, `${length}.db`)
+    writeFileSync(stump, readFileSync(cut).subarray(0, length))
+    t.match(await refusal(t, stump), /is damaged, because it is cut short: restore a backup$/)
+    t.equal(statSync(stump).size, length)
+  }
   const scrawled = join(folder, 'scrawled.db')
   await (await open(scrawled)).close()
   const bytes = readFileSync(scrawled)
