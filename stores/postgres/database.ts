@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { connectTimeout } from './connect-timeout.ts'
 import { failure, overloaded } from './failures.ts'
+import { withCheckedTls } from './tls-mode.ts'
 
 /** Milliseconds. The client waits longer than the server, so that the server's error gives the reason. */
 const timeouts = { connect: 5_000, statement: 10_000, query: 15_000, idleInTransaction: 10_000, close: 5_000 } as const
@@ -47,7 +48,7 @@ export class Database implements Queries {
 
   constructor(url: string, poolSize: number) {
     this.#pool = new pg.Pool({
-      connectionString: url,
+      connectionString: withCheckedTls(url),
       max: poolSize,
       pipeline: true,
       keepAlive: true,

@@ -3,6 +3,7 @@
 import pg from 'pg'
 import { DomainError, StoreOpenError } from '../../domain/errors.ts'
 import { isBug } from './failures.ts'
+import { withCheckedTls } from './tls-mode.ts'
 
 /** The parts of the database URL, as the driver parsed it. */
 export type Target = Pick<pg.Client, 'host' | 'port' | 'user' | 'database'>
@@ -54,7 +55,7 @@ export function makeClient(url: string, options: pg.ClientConfig): pg.Client {
     'DATABASE_URL cannot be read: write postgres://USER:PASSWORD@HOST:PORT/DATABASE, with special characters of the password percent-encoded (%23 for #)'
   if (strayPassword.test(url)) throw new StoreOpenError(unreadable)
   try {
-    return new pg.Client({ ...options, connectionString: url })
+    return new pg.Client({ ...options, connectionString: withCheckedTls(url) })
   } catch (error) {
     // The error of a malformed URL shows the whole URL, with the password.
     const isFile = error instanceof Error && 'syscall' in error
