@@ -15,6 +15,8 @@ const top = fileURLToPath(new URL('.', import.meta.url))
 const withSqlite = ['server', 'documents/process', 'stores/sqlite/writer-thread']
 /** All modules that a process or thread starts with. files.ts finds them. */
 const entries = [...withSqlite, 'stores/sqlite/search-thread', 'stores/postgres/order-thread', 'webhooks/sending-thread']
+/** The modules of the threads and processes that the service starts. */
+export const helpers = entries.filter((entry) => entry !== 'server')
 
 /** Packages with native addons, which find their own files. pg loads pg-native only if it is asked to. */
 const external = ['better-sqlite3', 'libxmljs2', 'pg-native']
@@ -117,7 +119,9 @@ async function bundleService(folder) {
 /** @param folder where the build is written, with the same folders as the sources. The folder above it gets package.json */
 export async function bundle(folder) {
   try {
-    await Promise.all([bundleCommands(folder), bundleService(folder)])
+    // One after the other: if one failed beside the other, that would still write in the folder while build.js removes it.
+    await bundleCommands(folder)
+    await bundleService(folder)
   } finally {
     // The process of esbuild would live as long as this one, in which `npm start` then runs the service.
     await stop()

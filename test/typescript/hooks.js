@@ -3,10 +3,12 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { builtHelpers } from './built-helpers.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const compiled = join(root, '.tap', 'compiled')
 const require = createRequire(import.meta.url)
+const helpers = builtHelpers()
 
 // The output depends on these besides the source.
 const version = digest(
@@ -19,14 +21,14 @@ const version = digest(
 const leftOut = [/^@isaacs\/ts-node-temp-fork-for-pr-2009\/import$/]
 
 /**
- * What a thread does not need, either: the hooks of `t.mockImport`, which ask the main thread about each module twice, and what records the
- * coverage. The service ends its threads without the event by which a record would be written.
+ * What the helpers of the service do not need, either: the hooks of `t.mockImport`, which ask the main thread about each module twice, and
+ * what records the coverage. The service ends its threads without the event by which a record would be written.
  */
-const leftOutOfThreads = [/\/@tapjs\/mock\/dist\/esm\/import\.mjs$/, /\/@tapjs\/processinfo\/dist\/esm\/import\.mjs$/]
+const leftOutOfHelpers = [/\/@tapjs\/mock\/dist\/esm\/import\.mjs$/, /\/@tapjs\/processinfo\/dist\/esm\/import\.mjs$/]
 
-/** @param isMainThread whether the hooks are those of a process, and not of a thread that it has started */
-export function initialize(isMainThread) {
-  if (!isMainThread) leftOut.push(...leftOutOfThreads)
+/** @param isTest whether the hooks are those of the process of a test, and not those of a helper that it has started */
+export function initialize(isTest) {
+  if (!isTest) leftOut.push(...leftOutOfHelpers)
 }
 
 export function resolve(specifier, context, next) {
@@ -36,6 +38,8 @@ export function resolve(specifier, context, next) {
 
 export function load(url, context, next) {
   if (!isTypeScript(url)) return next(url, context)
+  const built = builtHelper(url)
+  if (built) return built
   const file = read(url)
   return asModule(file.javascript ?? compile(file, require('ts-blank-space').default))
 }
@@ -46,6 +50,12 @@ export function isTypeScript(url) {
 
 export function asModule(source) {
   return { format: 'module', source, shortCircuit: true }
+}
+
+/** @returns a module that runs the built helper, if the URL is that of its source */
+export function builtHelper(url) {
+  const built = helpers.get(url)
+  return built === undefined ? undefined : asModule(`import ${JSON.stringify(built)}`)
 }
 
 /** A file, with its JavaScript if that was kept from before. What was kept is never stale: it names the bytes that it was made of. */
