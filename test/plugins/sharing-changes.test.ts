@@ -94,7 +94,9 @@ t.test('changes of large orders wait for the turn of their caller, and those of 
   t.equal((await cancel(shop, small, '192.0.2.1')).statusCode, 204, 'a small one goes at once')
   answers.push(cancel(shop, another, '192.0.2.2'))
   await changes.untilStarted(2)
-  t.same(changes.started, [mine[0], another], "another's goes before the rest of one caller's")
+  // Which of the caller's own is read first is not certain.
+  t.ok(mine.includes(changes.started[0] ?? ''))
+  t.equal(changes.started[1], another, "another's goes before the rest of one caller's")
   await changes.endEach(5)
   for (const answer of answers) t.equal((await answer).statusCode, 204)
 })
