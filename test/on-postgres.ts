@@ -17,6 +17,7 @@ const suites = [
   'test/suites/routes.suite.ts',
   'test/suites/buyers.suite.ts',
   'test/suites/feeds.suite.ts',
+  'test/routes/*.long.ts',
   'test/concurrency/*.test.ts'
 ]
 const settings = {

@@ -25,6 +25,7 @@ const groups = {
   stores: isTestOf('stores'),
   webhooks: isTestOf('webhooks'),
   others: (file) => file.endsWith('.test.ts') && !folders.some((folder) => isTestOf(folder)(file)),
+  long: (file) => file.endsWith('.long.ts'),
   browser: (file) => file.endsWith('.browser.ts'),
   nginx: (file) => file.endsWith('.nginx.ts'),
   // The contract of the store is as long as all others together.
