@@ -11,7 +11,7 @@ import { deliveryBody } from '../representations/delivery-body.ts'
 import { type Context, variantOf } from '../representations/representation.ts'
 import { Dispatcher } from '../webhooks/dispatcher.ts'
 import { measureDeliveries } from '../webhooks/metrics.ts'
-import { NotSentError, sendAgain } from '../webhooks/redelivery.ts'
+import { NotSentError, Redelivery } from '../webhooks/redelivery.ts'
 import { SendingThread } from '../webhooks/sending.ts'
 import { makeSecret } from '../webhooks/signature.ts'
 import { TargetError, Targets } from '../webhooks/targets.ts'
@@ -51,6 +51,7 @@ export default fp(
       count,
       warn: (details, message) => app.log.warn(details, message)
     })
+    const redelivery = new Redelivery(dispatcher)
 
     /** Large orders are written in the document process, in turn with the customers' own documents. */
     async function write(event: ShopEvent, target: WebhookTarget, signal: AbortSignal): Promise<Uint8Array | undefined> {
@@ -80,7 +81,7 @@ export default fp(
       newSecret: makeSecret,
       wake: () => dispatcher.wake(),
       async send(webhook, event, client) {
-        return sendAgain(dispatcher, webhook, event, client).catch((error) => {
+        return redelivery.send(webhook, event, client).catch((error) => {
           throw error instanceof NotSentError || isOverload(error) ? notSent() : error
         })
       },

@@ -4,6 +4,7 @@ import { Agent as HttpsAgent } from 'node:https'
 import type { LookupFunction, TcpNetConnectOpts } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { DEFAULT_CIPHERS } from 'node:tls'
+import { AnswerTurns } from './answer-turns.ts'
 import { longestAnswer, longestHandshake, PacedSocket } from './paced-socket.ts'
 
 /** Milliseconds. A connection without a request is closed sooner than most servers close it (Node.js: 5 s). */
@@ -22,14 +23,17 @@ const tls = {
 /** The paced socket below each connection of an agent. */
 const paced = new WeakMap<Duplex, PacedSocket>()
 
-/** Begins to count the bytes of an answer on a connection. */
-export function expectAnswer(connection: Duplex): void {
-  paced.get(connection)?.restart()
+/** Begins to count the bytes of an answer to a customer on a connection. */
+export function expectAnswer(connection: Duplex, customer: string): void {
+  paced.get(connection)?.restart(customer)
 }
+
+/** The turns in which customers' answers are handled. All agents of a thread share its time. */
+const turns = new AnswerTurns()
 
 class PlainAgent extends HttpAgent {
   override createConnection(options: ClientRequestArgs): Duplex {
-    const socket = new PacedSocket(options as TcpNetConnectOpts, longestAnswer)
+    const socket = new PacedSocket(options as TcpNetConnectOpts, longestAnswer, turns)
     paced.set(socket, socket)
     return socket
   }
@@ -37,7 +41,7 @@ class PlainAgent extends HttpAgent {
 
 class SecureAgent extends HttpsAgent {
   override createConnection(options: ClientRequestArgs): Duplex | null | undefined {
-    const socket = new PacedSocket(options as TcpNetConnectOpts, longestHandshake)
+    const socket = new PacedSocket(options as TcpNetConnectOpts, longestHandshake, turns)
     const connection = super.createConnection({ ...options, socket } as ClientRequestArgs)
     if (!connection) return connection
     paced.set(connection, socket)

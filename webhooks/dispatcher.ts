@@ -93,7 +93,7 @@ export class Dispatcher {
       if (!(await mayPost())) return 'kept-back'
       const signing = { id: head.id, timestamp: Math.floor(Date.now() / 1000), secrets: webhook.secrets }
       const headers = { 'content-type': webhook.mediaType, 'user-agent': 'Tradepost' }
-      return sender.post({ url: webhook.url, headers, body, signing }, this.#aborting.signal)
+      return sender.post({ url: webhook.url, customer: webhook.customer, headers, body, signing }, this.#aborting.signal)
     }
     return withSignal([signal, this.#stopping.signal], (end) => this.#memory.with(webhook.customer, head.weight, end, send))
   }

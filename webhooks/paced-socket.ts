@@ -1,5 +1,6 @@
 import { connect, type Socket, type TcpNetConnectOpts } from 'node:net'
 import { Duplex } from 'node:stream'
+import type { AnswerTurns } from './answer-turns.ts'
 
 /** The most bytes that are read at once. Node itself reads 64 KiB, and reads a connection 32 times before it serves others. */
 const readSize = 4 * 1024
@@ -14,7 +15,8 @@ export const longestAnswer = 64 * 1024
 
 /**
  * The most bytes that are read until a TLS connection is made. Most certificate chains have 3 to 8 KiB. OpenSSL verifies the whole chain
- * before Node.js can refuse it: 61 KB of name constraints took 390 ms, and 15 KB take 30 to 70 ms.
+ * before Node.js can refuse it: 61 KB of name constraints took 390 ms, and 15 KB take 30 to 70 ms, or with
+ * 35 signatures of the curve sect571r1 95 ms.
  */
 export const longestHandshake = 16 * 1024
 
@@ -25,20 +27,28 @@ export class AnswerError extends Error {
 
 /**
  * A connection that limits how much of it is read and how often, whatever the other end sends. It is below TLS, because Node.js
- * decrypts at once all that it reads, and a TLS record, a new ticket or a new key can be sent in 30 bytes.
+ * decrypts at once all that it reads, and a TLS record, a new ticket or a new key can be sent in 30 bytes. What was read is handled when it
+ * is the customer's turn: one part of a handshake can take 0.1 s, and a customer has many receivers.
  */
 export class PacedSocket extends Duplex {
   readonly #socket: Socket
+  readonly #turns: AnswerTurns
   #limit: number
+  /** The customer whose answer is read. */
+  #customer = ''
   #bytes = 0
   #reads = 0
   #isReading = true
   #next: NodeJS.Timeout | undefined
 
-  /** @param limit the most bytes that are read for an answer. `limitTo` changes it */
-  constructor(options: TcpNetConnectOpts, limit: number) {
+  /**
+   * @param limit the most bytes that are read for an answer. `limitTo` changes it
+   * @param turns the turns of all customers, in which what was read is handled
+   */
+  constructor(options: TcpNetConnectOpts, limit: number, turns: AnswerTurns) {
     super({ allowHalfOpen: false })
     this.#limit = limit
+    this.#turns = turns
     const onread = {
       buffer: Buffer.allocUnsafeSlow(readSize),
       callback: (length: number, buffer: Uint8Array) => this.#take(Buffer.from(buffer.subarray(0, length)))
@@ -53,8 +63,9 @@ export class PacedSocket extends Duplex {
     this.#limit = bytes
   }
 
-  /** Begins to count for another answer. */
-  restart(): void {
+  /** Begins to count for another answer, which may be one to another customer. */
+  restart(customer: string): void {
+    this.#customer = customer
     this.#bytes = 0
     this.#reads = 0
     if (!this.#next) return
@@ -122,9 +133,13 @@ export class PacedSocket extends Duplex {
   #take(bytes: Buffer): boolean {
     this.#bytes += bytes.length
     this.#reads++
-    this.#isReading = false
     if (this.#bytes > this.#limit) this.destroy(new AnswerError(`The receiver sent more than ${this.#limit / 1024} KiB.`))
-    else this.push(bytes)
+    else this.#turns.schedule(this.#customer, () => this.#handle(bytes))
     return false
+  }
+
+  #handle(bytes: Buffer): void {
+    this.#isReading = false
+    if (!this.destroyed) this.push(bytes)
   }
 }

@@ -11,6 +11,8 @@ import { withSignal } from './with-signal.ts'
 
 export interface Post {
   readonly url: string
+  /** The customer whose receiver is called. Customers share the time of the thread. */
+  readonly customer: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
   readonly signing: Signing
@@ -41,7 +43,7 @@ export class Sender {
   }
 
   /** Never throws: an attempt that fails is an outcome, too. @param stop ends the attempt early */
-  async post({ url, headers, body, signing }: Post, stop: AbortSignal): Promise<Attempt> {
+  async post({ url, customer, headers, body, signing }: Post, stop: AbortSignal): Promise<Attempt> {
     const begin = performance.now()
     const at = Date.now()
     const late = new AbortController()
@@ -55,7 +57,7 @@ export class Sender {
       // An address in the URL is not looked up, so it is checked here.
       const target = this.#targets.read(url)
       const answer = await withSignal([stop, late.signal], async (end) => {
-        const received = await this.#send(target, { ...headers, ...signatureHeaders(signing, body) }, body, end)
+        const received = await this.#send(target, customer, { ...headers, ...signatureHeaders(signing, body) }, body, end)
         await discard(received)
         return received
       })
@@ -75,7 +77,7 @@ export class Sender {
   }
 
   /** Resolves when the header of the answer has arrived. */
-  #send(target: URL, headers: Post['headers'], body: Uint8Array, signal: AbortSignal): Promise<IncomingMessage> {
+  #send(target: URL, customer: string, headers: Post['headers'], body: Uint8Array, signal: AbortSignal): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const options = { method: 'POST', headers, signal }
       const isTls = target.protocol === 'https:'
@@ -84,7 +86,7 @@ export class Sender {
         : httpRequest(target, { ...options, agent: this.#agents.http })
       // This listener also handles an error of the connection after the header.
       request.on('error', reject)
-      request.on('socket', expectAnswer)
+      request.on('socket', (connection) => expectAnswer(connection, customer))
       let interim = 0
       request.on('information', () => {
         if (++interim > mostInterim) request.destroy(new AnswerError(`The receiver sent more than ${mostInterim} interim (1xx) answers.`))

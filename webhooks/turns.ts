@@ -5,7 +5,7 @@
  */
 const part = 1 / 8
 
-/** The turns in which webhooks are served. Each webhook that is served has one. */
+/** The turns in which webhooks are served, or events are sent again. Each has one while its receiver is called. */
 export class Turns {
   readonly #total: number
   readonly #taken = new Map<string, number>()
@@ -32,6 +32,11 @@ export class Turns {
   /** Whether a customer has its share, so that other webhooks may wait for its turns. */
   isCrowded(customer: string): boolean {
     return (this.#taken.get(customer) ?? 0) >= this.share
+  }
+
+  /** Whether the customer may take one more turn. */
+  mayTake(customer: string): boolean {
+    return this.#free > 0 && !this.isCrowded(customer)
   }
 
   take(customer: string): void {

@@ -39,7 +39,7 @@ async function receive(t: Test, serve: (socket: TLSSocket) => void, tls?: TlsOpt
   const target = { host: '127.0.0.1', port: (server.address() as AddressInfo).port, method: 'POST' }
   async function post(): Promise<number | undefined> {
     const request = tls ? httpsRequest({ ...target, agent: agents.https }) : httpRequest({ ...target, agent: agents.http })
-    request.on('socket', expectAnswer)
+    request.on('socket', (connection) => expectAnswer(connection, 'ERP'))
     request.end('{}')
     const [answer] = (await once(request, 'response')) as [IncomingMessage]
     for await (const _ of answer);

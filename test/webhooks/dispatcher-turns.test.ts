@@ -3,7 +3,7 @@ import type { EventHead } from '../../domain/event.ts'
 import type { Store } from '../../domain/store.ts'
 import { mostWebhooks, type WebhookTarget } from '../../domain/webhook.ts'
 import { turn } from '../../webhooks/dispatcher-options.ts'
-import { NotSentError, sendAgain } from '../../webhooks/redelivery.ts'
+import { mostSentAgain, NotSentError, Redelivery } from '../../webhooks/redelivery.ts'
 import { createProducts, dispatching, ownedWebhook } from './delivering.ts'
 import { startReceiver } from './receiver.ts'
 
@@ -107,9 +107,9 @@ t.test('an event that is sent again gives up when it has no turn in time, and wh
   })
   await createProducts({ store }, 'A')
   const { target, next } = await claimed(store)
-  await t.rejects(sendAgain(dispatcher, target, next, never, 1), NotSentError)
+  await t.rejects(new Redelivery(dispatcher).send(target, next, never, 1), NotSentError)
   const client = new AbortController()
-  const sent = sendAgain(dispatcher, target, next, client.signal)
+  const sent = new Redelivery(dispatcher).send(target, next, client.signal)
   client.abort()
   await t.rejects(sent, NotSentError)
   t.equal(receiver.received.length, 0)
@@ -126,9 +126,31 @@ t.test('the limit of an event that is sent again is for the wait, not for the re
   await createProducts({ store }, 'A')
   const { target, next } = await claimed(store)
   const client = new AbortController()
-  const sent = sendAgain(dispatcher, target, next, client.signal)
+  const sent = new Redelivery(dispatcher).send(target, next, client.signal)
   await receiver.count(1)
   client.abort()
   passed()
   t.match(await sent, { status: 204 })
+})
+
+t.test('a customer that has many events sent again leaves room for others, however many keys it has', async (t) => {
+  const receiver = await startReceiver(t, () => {})
+  const { store, dispatcher } = await dispatching(t, receiver.url)
+  await createProducts({ store }, 'A')
+  const { target, next } = await claimed(store)
+  const redelivery = new Redelivery(dispatcher)
+  const refused = { hostile: 0, honest: 0 }
+  const sent = (['hostile', 'honest'] as const).flatMap((customer) =>
+    Array.from({ length: mostSentAgain }, () =>
+      redelivery.send({ ...target, customer }, next, new AbortController().signal).catch((error) => {
+        if (!(error instanceof NotSentError)) throw error
+        refused[customer]++
+      })
+    )
+  )
+  await receiver.count(13)
+  t.same(refused, { hostile: mostSentAgain - 7, honest: mostSentAgain - 6 })
+  await dispatcher.stop()
+  await Promise.all(sent)
+  t.equal(receiver.received.length, 13)
 })

@@ -16,7 +16,7 @@ function makeSender(t: Test, targets = new Targets(['127.0.0.1'])): Sender {
 }
 
 const post = (sender: Sender, url: string, stop = never) =>
-  sender.post({ url, headers: { 'content-type': 'application/json' }, body: Buffer.from('{"a":1}'), signing }, stop)
+  sender.post({ url, customer: 'ERP', headers: { 'content-type': 'application/json' }, body: Buffer.from('{"a":1}'), signing }, stop)
 
 /** A receiver that writes bytes of its own. @returns its URL */
 async function startBare(t: Test, answer: (socket: Socket) => void): Promise<string> {

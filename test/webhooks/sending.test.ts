@@ -14,7 +14,7 @@ function makeThread(t: Test): SendingThread {
 
 const post = (thread: SendingThread, url: string, stop = never) => {
   const signing = { id: 'event-1', timestamp: 1, secrets: [secret] }
-  return thread.post({ url, headers: { 'content-type': 'text/plain' }, body: Buffer.from('hello'), signing }, stop)
+  return thread.post({ url, customer: 'ERP', headers: { 'content-type': 'text/plain' }, body: Buffer.from('hello'), signing }, stop)
 }
 
 t.test('a delivery is signed and sent by the thread, and its outcome comes back', async (t) => {

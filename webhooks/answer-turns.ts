@@ -1,0 +1,60 @@
+import { FairQueue } from '../fairness/fair-queue.ts'
+
+/** Milliseconds. An ordinary chain of certificates takes 1 to 3, and the rest of an answer less. */
+const long = 20
+
+/** Milliseconds for which a customer is known as one whose answers take long. */
+const remembered = 10_000
+
+/** After a part that took long, the thread is free for so many times as long. A delivery needs several turns of the event loop. */
+const pause = 3
+
+interface Part {
+  readonly customer: string
+  readonly handle: () => void
+}
+
+/**
+ * Decides when what was read of an answer is handled. That is done at once, except for customers whose answers take long: of all these
+ * together one part is handled at a time, with pauses for the deliveries to others. Without pauses each turn of the event loop would be as
+ * long as their longest part.
+ */
+export class AnswerTurns {
+  readonly #waiting = new FairQueue<Part>()
+  /** By customer whose answers take long: until when that is remembered, by the monotonic clock. */
+  readonly #slow = new Map<string, number>()
+  #pausesUntil = 0
+  #next: NodeJS.Timeout | undefined
+
+  schedule(customer: string, handle: () => void): void {
+    const part = { customer, handle }
+    const until = this.#slow.get(customer)
+    if (until !== undefined && performance.now() < until) {
+      this.#waiting.add(customer, part)
+      this.#plan()
+    } else {
+      this.#slow.delete(customer)
+      this.#handle(part)
+    }
+  }
+
+  #plan(): void {
+    if (this.#next || this.#waiting.isEmpty) return
+    const handleNext = () => {
+      this.#next = undefined
+      const part = this.#waiting.take()
+      if (part) this.#handle(part)
+      this.#plan()
+    }
+    this.#next = setTimeout(handleNext, Math.max(0, this.#pausesUntil - performance.now()))
+  }
+
+  #handle({ customer, handle }: Part): void {
+    const begun = performance.now()
+    handle()
+    const now = performance.now()
+    if (now - begun < long) return
+    this.#slow.set(customer, now + remembered)
+    this.#pausesUntil = now + pause * (now - begun)
+  }
+}
