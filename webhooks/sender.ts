@@ -1,4 +1,4 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import type { Attempt } from '../domain/webhook.ts'
@@ -25,6 +25,12 @@ export const timeouts = {
   /** For the rest of an answer whose status has arrived: only the status counts. */
   rest: 1_000
 }
+
+/**
+ * Bytes of a body that are written at once. TLS encrypts them in one go, and keeps a copy until the receiver has read them. Receivers that
+ * read nothing should not double the memory of large orders.
+ */
+const writeSize = 64 * 1024
 
 /** The most interim (1xx) answers before the answer (RFC 9110 section 15.2). Node takes any number. */
 const mostInterim = 8
@@ -79,7 +85,7 @@ export class Sender {
   /** Resolves when the header of the answer has arrived. */
   #send(target: URL, customer: string, headers: Post['headers'], body: Uint8Array, signal: AbortSignal): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
-      const options = { method: 'POST', headers, signal }
+      const options = { method: 'POST', headers: { ...headers, 'content-length': body.length }, signal }
       const isTls = target.protocol === 'https:'
       const request = isTls
         ? httpsRequest(target, { ...options, agent: this.#agents.https })
@@ -100,11 +106,30 @@ export class Sender {
       request.on('close', () => reject(new AnswerError(closedEarly)))
       request.on('response', (answer) => {
         answer.on('error', () => {})
+        // A receiver may answer before it has read the body. Node would keep the connection and the body.
+        answer.on('close', () => request.writableEnded || request.destroy())
         resolve(answer)
       })
-      request.end(body)
+      writeBody(request, body)
     })
   }
+}
+
+/** Writes a body in parts, each when the receiver has read most of those before. */
+function writeBody(request: ClientRequest, body: Uint8Array): void {
+  let at = 0
+  const writeOn = () => {
+    while (body.length - at > writeSize) {
+      const part = body.subarray(at, at + writeSize)
+      at += writeSize
+      if (!request.write(part)) {
+        request.once('drain', writeOn)
+        return
+      }
+    }
+    request.end(body.subarray(at))
+  }
+  writeOn()
 }
 
 /** A look-up for connections that finds only addresses that `targets` allows. */

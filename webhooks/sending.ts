@@ -7,7 +7,7 @@ import type { Sending, SendingData } from './sending-thread.ts'
 const entry = entryCode('webhooks/sending-thread')
 
 /** Milliseconds that the thread has to close. Then it is ended: a receiver may keep it busy. */
-const closing = 500
+const closing = 250
 
 /**
  * Sends deliveries in a thread of their own, because their receivers decide how long TLS takes. OpenSSL verifies a chain of certificates
@@ -27,15 +27,21 @@ export class SendingThread {
    * @param stop ends the attempt early
    * @throws ThreadLost if the shop itself cannot make it
    */
-  async post(post: Post, stop: AbortSignal): Promise<Attempt> {
-    const [at, begun, number] = [Date.now(), performance.now(), this.#count++]
+  post(post: Post, stop: AbortSignal): Promise<Attempt> {
+    const number = this.#count++
+    // This method does not wait, because it would keep the body until then. The thread has a copy.
+    return this.#outcome(number, stop.aborted ? undefined : this.#thread.ask({ number, post }), stop)
+  }
+
+  async #outcome(number: number, asked: Promise<Attempt | undefined> | undefined, stop: AbortSignal): Promise<Attempt> {
+    const [at, begun] = [Date.now(), performance.now()]
     const ended = (): Attempt => ({ at, durationMs: Math.round(performance.now() - begun), failure: stopped })
-    if (stop.aborted) return ended()
+    if (!asked) return ended()
     let end = () => {}
     const stopping = new Promise<undefined>((resolve) => (end = () => resolve(undefined)))
     stop.addEventListener('abort', end)
     try {
-      const attempt = await Promise.race([this.#thread.ask({ number, post }), stopping])
+      const attempt = await Promise.race([asked, stopping])
       if (attempt) return attempt
       void this.#thread.ask({ stop: number }).catch(() => {})
       return ended()

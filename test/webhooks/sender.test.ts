@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { Sender, timeouts } from '../../webhooks/sender.ts'
 import { type Resolve, Targets } from '../../webhooks/targets.ts'
 import { stopClock } from '../stopped-clock.ts'
+import { until } from '../until.ts'
 import { startReceiver } from './receiver.ts'
 
 const never = new AbortController().signal
@@ -15,8 +16,8 @@ function makeSender(t: Test, targets = new Targets(['127.0.0.1'])): Sender {
   return sender
 }
 
-const post = (sender: Sender, url: string, stop = never) =>
-  sender.post({ url, customer: 'ERP', headers: { 'content-type': 'application/json' }, body: Buffer.from('{"a":1}'), signing }, stop)
+const post = (sender: Sender, url: string, stop = never, body = '{"a":1}') =>
+  sender.post({ url, customer: 'ERP', headers: { 'content-type': 'application/json' }, body: Buffer.from(body), signing }, stop)
 
 /** A receiver that writes bytes of its own. @returns its URL */
 async function startBare(t: Test, answer: (socket: Socket) => void): Promise<string> {
@@ -155,6 +156,23 @@ t.test('the address that was checked is the one that is connected to', async (t)
   const sender = makeSender(t, new Targets(['erp.example'], rebinding))
   t.match(await post(sender, `http://erp.example:${new URL(receiver.url).port}`), { status: 204 })
   t.equal(lookups, 1)
+})
+
+t.test('a large body arrives whole', async (t) => {
+  const body = 'Bolt, '.repeat(200_000)
+  const receiver = await startReceiver(t)
+  t.match(await post(makeSender(t), receiver.url, never, body), { status: 204 })
+  t.ok(receiver.received[0]?.body === body)
+})
+
+t.test('a receiver that answers before it reads a large body gets no more of it', async (t) => {
+  let closed = false
+  const url = await startBare(t, (socket) => {
+    socket.once('data', () => socket.write('HTTP/1.1 204 No Content\r\n\r\n'))
+    socket.on('close', () => (closed = true))
+  })
+  t.match(await post(makeSender(t), url, never, 'a'.repeat(20_000_000)), { status: 204 })
+  await until(() => closed, 'the connection is closed')
 })
 
 t.test('an attempt ends at once when the service stops', async (t) => {
