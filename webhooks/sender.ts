@@ -1,6 +1,7 @@
-import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
+import { Readable } from 'node:stream'
 import type { Attempt } from '../domain/webhook.ts'
 import { expectAnswer, makeAgents } from './agents.ts'
 import { AnswerError } from './paced-socket.ts'
@@ -110,26 +111,13 @@ export class Sender {
         answer.on('close', () => request.writableEnded || request.destroy())
         resolve(answer)
       })
-      writeBody(request, body)
+      Readable.from(partsOf(body)).pipe(request)
     })
   }
 }
 
-/** Writes a body in parts, each when the receiver has read most of those before. */
-function writeBody(request: ClientRequest, body: Uint8Array): void {
-  let at = 0
-  const writeOn = () => {
-    while (body.length - at > writeSize) {
-      const part = body.subarray(at, at + writeSize)
-      at += writeSize
-      if (!request.write(part)) {
-        request.once('drain', writeOn)
-        return
-      }
-    }
-    request.end(body.subarray(at))
-  }
-  writeOn()
+function* partsOf(body: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < body.length; at += writeSize) yield body.subarray(at, at + writeSize)
 }
 
 /** A look-up for connections that finds only addresses that `targets` allows. */

@@ -1,23 +1,9 @@
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { DomainError } from '../../domain/errors.ts'
 import { type Audience, eventTypes } from '../../domain/event.ts'
 import type { EventQuery } from '../../domain/store.ts'
-import { mostWaiting } from '../../plugins/event-watch.ts'
-import { build, draft } from '../build.ts'
-import { listening } from '../http/wire.ts'
-import { replace, stopClock } from '../stopped-clock.ts'
-import { place, read } from './feed.ts'
-
-async function emptyPage(t: Test) {
-  const shop = await build(t)
-  const erp = await shop.key('erp', 'fulfilment')
-  const acme = await shop.key('acme', 'order')
-  const { next } = await read(shop, '/events', erp)
-  return { shop, erp, acme, next }
-}
+import { emptyPage, place, read, stopWaitingTime } from './feed.ts'
 
 t.test('Prefer: wait holds a request for an empty page until something happens that the caller hears', async (t) => {
   const { shop, erp, acme, next } = await emptyPage(t)
@@ -107,14 +93,6 @@ t.test('a database that is lost for a moment while requests wait ends no wait', 
   t.same([statusCode, page.event.map(({ resource }) => resource)], [200, [uri]])
 })
 
-/** No wait ends because its time is over: on a busy machine it takes long until a thousand requests wait. */
-function stopWaitingTime(t: Test): void {
-  stopClock(t)
-  const { setTimeout: start } = globalThis
-  const startLong = (callback: () => void, milliseconds: number) => start(callback, milliseconds === 60_000 ? 2 ** 31 - 1 : milliseconds)
-  replace(t, globalThis, 'setTimeout', startLong as typeof setTimeout)
-}
-
 t.test('an event is not missed when the database is lost while it is looked for', async (t) => {
   stopWaitingTime(t)
   const { shop, erp, next } = await emptyPage(t)
@@ -160,75 +138,4 @@ t.test('a request whose cursor is deleted while it waits is answered', async (t)
   const waiting = read(shop, next, { ...erp, prefer: 'wait=60' })
   await deleted
   t.equal((await waiting).statusCode, 410)
-})
-
-t.test('a thousand requests of one caller can wait; one more is answered at once', async (t) => {
-  t.same(mostWaiting, { total: 2_000, perCaller: 1_000 })
-  stopWaitingTime(t)
-  const { shop, erp, acme, next } = await emptyPage(t)
-  // Any of them can be the one too many, because their keys are looked up at the same time.
-  const reads = Array.from({ length: 1_001 }, () => read(shop, next, { ...erp, prefer: 'wait=60' }))
-  const more = await Promise.race(reads)
-  t.same([more.statusCode, more.page.event, more.headers['preference-applied']], [200, [], undefined])
-  const other = read(shop, next, { ...acme, prefer: 'wait=60' })
-  await shop.store.putProduct('ABC-2', draft(), {})
-  t.equal((await other).headers['preference-applied'], 'wait=60', 'another caller can wait')
-  const waited = (await Promise.all(reads)).filter((answer) => answer !== more)
-  for (const { statusCode, headers, page } of waited)
-    t.same([statusCode, headers['preference-applied'], page.event.length], [200, 'wait=60', 1])
-})
-
-t.test('two thousand requests of all callers can wait; more are answered at once', async (t) => {
-  stopWaitingTime(t)
-  const { shop, erp, acme, next } = await emptyPage(t)
-  const other = await shop.key('other', 'order')
-  let isOver = false
-  const reads = [erp, acme, other].flatMap((caller) =>
-    Array.from({ length: 700 }, async () => {
-      const { statusCode, headers } = await read(shop, next, { ...caller, prefer: 'wait=60' })
-      return { statusCode, isEarly: !isOver, hasWaited: headers['preference-applied'] === 'wait=60' }
-    })
-  )
-  let early = 0
-  for (const one of reads) void one.then(({ isEarly }) => (early += isEarly ? 1 : 0))
-  while (early < 100) await pause(5)
-  isOver = true
-  await shop.store.putProduct('ABC-2', draft(), {})
-  const answers = await Promise.all(reads)
-  t.ok(answers.every(({ statusCode }) => statusCode === 200))
-  t.same(
-    [true, false].map((is) => answers.filter(({ hasWaited }) => hasWaited === is).length),
-    [2_000, 100]
-  )
-})
-
-t.test('a client that goes away leaves no waiting request behind, so a thousand can come after it', async (t) => {
-  stopWaitingTime(t)
-  const { shop, erp, next } = await emptyPage(t)
-  const { eventHeads } = shop.store
-  let looks = 0
-  Object.assign(shop.store, {
-    eventHeads: (query: EventQuery) => {
-      looks++
-      return eventHeads(query)
-    }
-  })
-  const { port } = new URL(await listening(shop.app))
-  for (const round of [1, 2]) {
-    const sockets = Array.from({ length: 600 }, () => connect(Number(port), '127.0.0.1'))
-    await Promise.all(sockets.map((socket) => once(socket, 'connect')))
-    for (const socket of sockets)
-      socket.write(`GET ${next} HTTP/1.1\r\nHost: shop\r\nAuthorization: ${erp.authorization}\r\nPrefer: wait=60\r\n\r\n`)
-    // Each looks at its page when it has begun to wait, and not again when its client has gone.
-    while (looks < sockets.length * round) await pause(5)
-    if (round === 1) {
-      for (const socket of sockets) socket.destroy()
-      while (shop.app.connections.open.size > 0) await pause(5)
-      continue
-    }
-    const answers = sockets.map((socket) => once(socket, 'data'))
-    await place(shop)
-    for (const [data] of await Promise.all(answers)) t.match(String(data), /^HTTP\/1.1 200.*preference-applied: wait=60/s)
-    for (const socket of sockets) socket.destroy()
-  }
 })

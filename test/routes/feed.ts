@@ -1,4 +1,6 @@
-import { orderXml, type Shop, xml } from '../build.ts'
+import type { Test } from 'tap'
+import { build, orderXml, type Shop, xml } from '../build.ts'
+import { replace, stopClock } from '../stopped-clock.ts'
 
 export const json = { accept: 'application/json' }
 
@@ -24,4 +26,20 @@ export async function read({ app }: Shop, url: string, headers: Readonly<Record<
   const page = response.statusCode === 200 ? (response.json() as Page) : { event: [], link: [] }
   const next = page.link.find(({ rel }) => rel === 'next')?.href ?? ''
   return { ...response, statusCode: response.statusCode, headers: response.headers, page, next }
+}
+
+export async function emptyPage(t: Test) {
+  const shop = await build(t)
+  const erp = await shop.key('erp', 'fulfilment')
+  const acme = await shop.key('acme', 'order')
+  const { next } = await read(shop, '/events', erp)
+  return { shop, erp, acme, next }
+}
+
+/** No wait ends because its time is over: on a busy machine it takes long until a thousand requests wait. */
+export function stopWaitingTime(t: Test): void {
+  stopClock(t)
+  const { setTimeout: start } = globalThis
+  const startLong = (callback: () => void, milliseconds: number) => start(callback, milliseconds === 60_000 ? 2 ** 31 - 1 : milliseconds)
+  replace(t, globalThis, 'setTimeout', startLong as typeof setTimeout)
 }

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 
 const root = new URL('../../', import.meta.url)
-/** What compile-all.js wrote: the folder of the build, and the paths of its helpers without the extension. */
+/** What build-service.js wrote: the folder of the build, and the paths of its helpers without the extension. */
 export const record = new URL('.tap/helpers.json', root)
 
 /** @returns the built module of each helper by the URL of its source. None where tap has not made the build, which sets BUILT_HELPERS (.taprc) */

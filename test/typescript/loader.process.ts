@@ -1,7 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
+import { helpers } from '../../bundle.js'
+import { compile } from '../cli/compile.ts'
+import { builtHelpers } from './built-helpers.js'
 
 const register = new URL('register.js', import.meta.url).href
 
@@ -47,4 +51,15 @@ t.test('an error has the line of the TypeScript source', async (t) => {
 
 t.test('files that no test imports are compiled too, because all are compiled before the first test', async (t) => {
   t.ok(existsSync(join('.tap', 'compiled', 'bench', 'reads.ts.js')))
+})
+
+t.test('the helpers of the service run as they are built from the present sources', async (t) => {
+  const built = builtHelpers()
+  t.equal(built.size, helpers.length)
+  const present = new Set(readdirSync(await compile(), { recursive: true, encoding: 'utf8' }))
+  for (const path of helpers) {
+    t.ok(built.get(new URL(`../../${path}.ts`, import.meta.url).href)?.endsWith(`/dist/${path}.js`), path)
+    t.ok(present.has(`${path}.js`), path)
+  }
+  t.match([...built.values()][0], pathToFileURL(await compile()).href)
 })

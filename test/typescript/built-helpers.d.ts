@@ -1,0 +1,1 @@
+export function builtHelpers(): Map<string, string>
