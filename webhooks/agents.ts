@@ -28,20 +28,31 @@ export function expectAnswer(connection: Duplex, customer: string): void {
   paced.get(connection)?.restart(customer)
 }
 
-/** The turns in which customers' answers are handled. All agents of a thread share its time. */
-const turns = new AnswerTurns()
-
 class PlainAgent extends HttpAgent {
+  readonly #turns: AnswerTurns
+
+  constructor(options: AgentOptions, turns: AnswerTurns) {
+    super(options)
+    this.#turns = turns
+  }
+
   override createConnection(options: ClientRequestArgs): Duplex {
-    const socket = new PacedSocket(options as TcpNetConnectOpts, longestAnswer, turns)
+    const socket = new PacedSocket(options as TcpNetConnectOpts, longestAnswer, this.#turns)
     paced.set(socket, socket)
     return socket
   }
 }
 
 class SecureAgent extends HttpsAgent {
+  readonly #turns: AnswerTurns
+
+  constructor(options: AgentOptions, turns: AnswerTurns) {
+    super(options)
+    this.#turns = turns
+  }
+
   override createConnection(options: ClientRequestArgs): Duplex | null | undefined {
-    const socket = new PacedSocket(options as TcpNetConnectOpts, longestHandshake, turns)
+    const socket = new PacedSocket(options as TcpNetConnectOpts, longestHandshake, this.#turns)
     const connection = super.createConnection({ ...options, socket } as ClientRequestArgs)
     if (!connection) return connection
     paced.set(connection, socket)
@@ -58,5 +69,7 @@ class SecureAgent extends HttpsAgent {
  */
 export function makeAgents(lookup: LookupFunction, ca?: Buffer): { readonly http: HttpAgent; readonly https: HttpsAgent } {
   const options: AgentOptions = { keepAlive: true, timeout: idle, lookup }
-  return { http: new PlainAgent(options), https: new SecureAgent({ ...options, ...tls, ...(ca ? { ca } : {}) }) }
+  // Both share the time of their thread.
+  const turns = new AnswerTurns()
+  return { http: new PlainAgent(options, turns), https: new SecureAgent({ ...options, ...tls, ...(ca ? { ca } : {}) }, turns) }
 }

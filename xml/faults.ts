@@ -133,7 +133,7 @@ class Search {
   #endContentsBefore(offset: number): void {
     for (let ended = this.#open.at(-1); ended && ended.tag.after <= offset; ended = this.#open.at(-1)) {
       this.#open.pop()
-      const missing = ended.isMisplaced || this.#incomplete.has(ended.tag) ? [] : ended.sequence.missing()
+      const missing = ended.isMisplaced ? [] : ended.sequence.missing()
       if (missing.length > 0) this.#missing.push({ tag: ended.tag, detail: explainMissing(ended.tag, missing, this.#contract.spell) })
     }
   }

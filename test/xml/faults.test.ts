@@ -78,6 +78,10 @@ t.test('a misplaced element is also wrong in its value, its attributes and what 
     ['note', '<note> is in the wrong place'],
     ['x', 'There is no <x> in <purchase-order>']
   ])
+  t.same(details('<item><unit-price>1</unit-price><unit-price>2</unit-price></item>'), [
+    ['item', '<item> is not complete'],
+    ['item/unit-price[2]', 'There can be only one <unit-price> in <item>']
+  ])
   const many = item().repeat(20_000)
   t.same(paths(`${many}<item><quantity>x</quantity></item>${many}<note/>${item()}`).slice(0, 3), [
     `${at}/item[20001]`,

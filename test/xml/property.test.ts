@@ -32,13 +32,16 @@ t.test('the guard refuses nothing that libxml2 reads, whatever is done to a docu
 
 function validate(root: Element): readonly string[] {
   const source = writeXml(root)
-  const faults = makeXmlGate().validate(ownXml(source), orderXsd, ['purchase-order'])
+  const guarded = ownXml(source)
+  const faults = makeXmlGate().validate(guarded, orderXsd, ['purchase-order'])
   const document = libxmljs.parseXml(source)
   const isValid = document.validate(libxmljs.parseXml(orderXsd.source.toString()))
   assert.equal(faults.length === 0, isValid)
-  // Each element is on a line of its own.
   const lines = new Set(faults.map(({ line }) => line))
-  const missed = document.validationErrors.filter(({ line }) => !lines.has(line ?? undefined))
+  // What is missing is told at the element that needs it. libxml2 tells it at the element that stands in its place.
+  const incomplete = new Set(faults.filter(({ detail }) => / is not complete: /.test(detail)).map(({ line }) => line))
+  const around = new Map(guarded.tags.map(({ line, parent }) => [line, parent?.line]))
+  const missed = document.validationErrors.filter(({ line }) => !lines.has(line ?? undefined) && !incomplete.has(around.get(line ?? 0)))
   assert.ok(missed.length === 0 || faults.length >= 100, `what libxml2 finds is told where it is: ${missed}`)
   const paths = faults.map(({ path = '' }) => path)
   assert.ok(paths.every((path) => path.startsWith('/purchase-order')))
