@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { everyone } from '../../domain/event.ts'
 import { build, draft } from '../build.ts'
+import { until } from '../until.ts'
 
 t.test('events are deleted when EVENTS_KEEP is over, all but the newest', async (t) => {
   const { app, store } = await build(t, { settings: { EVENTS_KEEP: '0.000001' } })
@@ -11,7 +11,7 @@ t.test('events are deleted when EVENTS_KEEP is over, all but the newest', async 
   const newest = await store.lastEvent()
   t.ok((await left()).length > 3)
   // The service looks for old events every ten seconds.
-  while ((await left()).length > 1) await sleep(100)
+  await until(async () => (await left()).length <= 1, 'old events are deleted')
   t.same(await left(), [newest])
 })
 

@@ -38,8 +38,6 @@ export function resolve(specifier, context, next) {
 
 export function load(url, context, next) {
   if (!isTypeScript(url)) return next(url, context)
-  const built = builtHelper(url)
-  if (built) return built
   const file = read(url)
   return asModule(file.javascript ?? compile(file, require('ts-blank-space').default))
 }
@@ -52,14 +50,18 @@ export function asModule(source) {
   return { format: 'module', source, shortCircuit: true }
 }
 
-/** @returns a module that runs the built helper, if the URL is that of its source */
-export function builtHelper(url) {
-  const built = helpers.get(url)
-  return built === undefined ? undefined : asModule(`import ${JSON.stringify(built)}`)
+/** Whether a URL is that of the source of a helper which runs as it is built. */
+export function isBuilt(url) {
+  return helpers.has(url)
 }
 
-/** A file, with its JavaScript if that was kept from before. What was kept is never stale: it names the bytes that it was made of. */
+/**
+ * A file, with its JavaScript if that was kept from before. What was kept is never stale: it names the bytes that it was made of.
+ * The JavaScript of a helper runs its build.
+ */
 export function read(url) {
+  const built = helpers.get(url)
+  if (built !== undefined) return { javascript: `import ${JSON.stringify(built)}` }
   const path = fileURLToPath(url)
   const source = readFileSync(path)
   const name = relative(root, path)

@@ -3,14 +3,13 @@
 import module from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { isMainThread } from 'node:worker_threads'
-import { builtHelpers } from './built-helpers.js'
 import * as hooks from './hooks.js'
 
 // Chosen as tap chooses for its own hooks, which have to come after these: they note what was loaded, for the coverage.
 const [major, minor] = process.versions.node.split('.').map(Number)
 const inThread = typeof module.registerHooks === 'function' && (major > 25 || (major === 25 && minor >= 1) || (major === 24 && minor >= 13))
 
-const isTest = isMainThread && !builtHelpers().has(pathToFileURL(process.argv[1] ?? '').href)
+const isTest = isMainThread && !hooks.isBuilt(pathToFileURL(process.argv[1] ?? '').href)
 
 if (inThread) {
   hooks.initialize(isTest)
