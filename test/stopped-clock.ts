@@ -19,15 +19,19 @@ export function stopClock(t: Test) {
     pass: (milliseconds: number) => {
       now += milliseconds
     },
-    /** From now on the delay of a timer has passed when the timer fires, however late that is. */
+    /**
+     * From now on the delay of a timer has passed when the timer fires, however late that is. Timers that do not keep the process alive
+     * are not followed: they look at something again and again, and with them the clock would go as fast as any other.
+     */
     followTimers: () => {
       const { setTimeout } = globalThis
       const start = (run: (...given: unknown[]) => void, delay = 0, ...given: unknown[]) => {
         const end = now + delay
-        return setTimeout(() => {
-          now = Math.max(now, end)
+        const timer = setTimeout(() => {
+          if (timer.hasRef()) now = Math.max(now, end)
           run(...given)
         }, delay)
+        return timer
       }
       replace(t, globalThis, 'setTimeout', start as typeof setTimeout)
     }
