@@ -3,13 +3,11 @@
 import t, { type Test } from 'tap'
 import { type Audience, type EventType, eventTypes, everyone } from '../../domain/event.ts'
 import { makeEvents } from '../../stores/postgres/events.ts'
-import { openPostgresStore } from '../../stores/postgres/store.ts'
 import { makeWebhookClaims } from '../../stores/postgres/webhook-claims.ts'
 import { execute, postgresFor } from './embedded.ts'
-import { shopCurrency } from './fixtures.ts'
-import { newShopDatabase } from './new-database.ts'
 import { blocksRead } from './plan-steps.ts'
 import { RememberingDatabase } from './remembering-database.ts'
+import { openShopOn } from './shop-on-postgres.ts'
 import { makeWebhook } from './webhook-fixtures.ts'
 
 const server = await postgresFor(t)
@@ -26,10 +24,7 @@ const fill = `INSERT INTO event (position, id, type, at, subject, version, custo
 
 /** A shop with many events. No page is marked as visible to all transactions, as after a restore and before the first VACUUM. */
 async function open(t: Test) {
-  const url = await newShopDatabase(server)
-  const store = await openPostgresStore({ url, currency: shopCurrency })
-  const database = new RememberingDatabase(url, 1)
-  t.teardown(() => Promise.all([store.close(), database.close()]))
+  const { url, store, database } = await openShopOn(t, server, RememberingDatabase, 1)
   await execute(url, 'ALTER TABLE event SET (autovacuum_enabled = off)')
   await execute(url, fill)
   await execute(url, 'UPDATE event_head SET last = 30000')

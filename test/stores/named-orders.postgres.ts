@@ -7,11 +7,10 @@ import type { Placed, Placing, Store } from '../../domain/store.ts'
 import { Database, type Queries } from '../../stores/postgres/database.ts'
 import type { OrderCommand } from '../../stores/postgres/order-commands.ts'
 import { type DecidingThread, makeOrderWrites } from '../../stores/postgres/order-writes.ts'
-import { openPostgresStore } from '../../stores/postgres/store.ts'
 import { mostStored } from '../../stores/sizes.ts'
 import { execute, postgresFor } from './embedded.ts'
 import { item, onHand, placing, purchase, shopCurrency, stocked } from './fixtures.ts'
-import { newShopDatabase } from './new-database.ts'
+import { openShopOn } from './shop-on-postgres.ts'
 
 const server = await postgresFor(t)
 
@@ -48,13 +47,7 @@ const place = (more: Partial<Placing> = {}): OrderCommand => ({ verb: 'placeOrde
 
 /** A shop with orders of this many lines, whose numbers are `0` and so on. The first has the key. */
 async function open(t: Test, lines: number, count: number) {
-  const url = await newShopDatabase(server)
-  const store = await openPostgresStore({ url, currency: shopCurrency })
-  const database = new CountingDatabase(url, 2)
-  t.teardown(async () => {
-    await database.close()
-    await store.close()
-  })
+  const { url, store, database } = await openShopOn(t, server, CountingDatabase, 2)
   await store.createProduct('a', stocked(1_000_000))
   const order = purchase(
     Array.from({ length: lines }, () => item('a')),

@@ -4,11 +4,10 @@ import type { OrderQuery } from '../../domain/store.ts'
 import { Database, type Statement } from '../../stores/postgres/database.ts'
 import { planning, summariesQuery, wholeQuery } from '../../stores/postgres/order-pages.ts'
 import { revisionStatements } from '../../stores/postgres/orders-revision.ts'
-import { openPostgresStore } from '../../stores/postgres/store.ts'
 import { execute, postgresFor } from './embedded.ts'
-import { shopCurrency } from './fixtures.ts'
 import { everyOrderQuery } from './order-list-queries.ts'
 import { blocksRead, type Explained, planSteps } from './plan-steps.ts'
+import { openShopOn } from './shop-on-postgres.ts'
 
 const server = await postgresFor(t)
 
@@ -31,13 +30,10 @@ const emptyLists: readonly OrderQuery[] = everyOrderQuery().flatMap(({ placedSin
 ])
 
 t.test('each combination of filters is answered by one range of an index, in the order of the list, and looks at few rows', async (t) => {
-  const url = await server.database()
-  const store = await openPostgresStore({ url, currency: shopCurrency })
+  const { url, database } = await openShopOn(t, server, Database, 1)
   await execute(url, 'DROP INDEX purchase_order_number')
   await execute(url, fill)
   await execute(url, 'ANALYZE purchase_order')
-  const database = new Database(url, 1)
-  t.teardown(() => Promise.all([store.close(), database.close()]))
   const plan = async ({ text, values }: Statement) => {
     const explain = `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`
     const [row] = await database.transaction(async ({ query }) => {
@@ -85,10 +81,7 @@ const fillEvents = `INSERT INTO event (position, id, type, at, subject, version,
 t.test(
   'the revision of orders is found in one look-up for each type, also by a plan that was made while the tables were empty',
   async (t) => {
-    const url = await server.database()
-    const store = await openPostgresStore({ url, currency: shopCurrency })
-    const database = new Database(url, 1)
-    t.teardown(() => Promise.all([store.close(), database.close()]))
+    const { url, database } = await openShopOn(t, server, Database, 1)
     // New statistics would make new plans.
     await database.query('ALTER TABLE event SET (autovacuum_enabled = off)')
     await database.query('ALTER TABLE purchase_order SET (autovacuum_enabled = off)')

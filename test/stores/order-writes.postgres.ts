@@ -15,6 +15,7 @@ import { placingContract } from './contract-placing.ts'
 import { postgresFor } from './embedded.ts'
 import { everyOrder, item, placing, purchase, shopCurrency, stocked } from './fixtures.ts'
 import { newShopDatabase } from './new-database.ts'
+import { openShopOn } from './shop-on-postgres.ts'
 
 const server = await postgresFor(t)
 
@@ -55,13 +56,7 @@ orderContract(rule)
 largeContract(rule)
 
 t.test('one transaction changes few large orders, whatever is sent: the rest is postponed with its weight', async (t) => {
-  const url = await newShopDatabase(server)
-  const store = await openPostgresStore({ url, currency: shopCurrency })
-  const database = new Database(url, 2)
-  t.teardown(async () => {
-    await database.close()
-    await store.close()
-  })
+  const { store, database } = await openShopOn(t, server, Database, 2)
   await store.createProduct('a', stocked(1_000_000))
   const many = purchase(Array.from({ length: 5_000 }, () => item('a')))
   const { order: large } = await store.placeOrder({ order: many, status: 'accepted' })
@@ -89,13 +84,7 @@ t.test('one transaction changes few large orders, whatever is sent: the rest is 
 })
 
 t.test('changes of one batch give numbers up and take them in one attempt', async (t) => {
-  const url = await newShopDatabase(server)
-  const store = await openPostgresStore({ url, currency: shopCurrency })
-  const database = new CountingDatabase(url, 2)
-  t.teardown(async () => {
-    await database.close()
-    await store.close()
-  })
+  const { store, database } = await openShopOn(t, server, CountingDatabase, 2)
   await store.createProduct('a', stocked(100))
   const write = makeOrderWrites(database, shopCurrency, 'order')
   const numbered = (orderNumber: string) => purchase([item('a')], { orderNumber })
