@@ -21,12 +21,26 @@ import { smallDisk } from './small-disk.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 
+/** The types that the compiler cannot do without. To read its own library would take it longer than everything else in a build. */
+const globals = [
+  'Array<T>',
+  'Boolean',
+  'CallableFunction',
+  'Function',
+  'IArguments',
+  'ImportMeta',
+  'NewableFunction',
+  'Number',
+  'Object',
+  'RegExp',
+  'String'
+]
+
 /** A project of the same shape that is built in no time, with the real build scripts. */
 function project(t: Test): string {
   const options = {
     target: 'es2023',
-    // Without the library of browsers, which takes the compiler longer to read than all else.
-    lib: ['es2023'],
+    noLib: true,
     module: 'nodenext',
     strict: true,
     types: [],
@@ -44,6 +58,7 @@ function project(t: Test): string {
       extends: './tsconfig.json',
       include: ['*.ts', 'documents', 'representations', 'schemas', 'stores', 'webhooks']
     }),
+    'globals.d.ts': globals.map((name) => `interface ${name} {}\n`).join(''),
     'cli.ts': "export const cli: string = 'one'\n",
     'server.ts': entry,
     documents: { 'process.ts': entry },
