@@ -21,10 +21,11 @@ const maxListed = 10
  * 1. Readiness answers 503 at once, and each answer closes its connection. The listener stays open for SHUTDOWN_DELAY, so
  *    that load balancers notice and clients can still reconnect.
  * 2. The listener closes after it has accepted all waiting connections.
- * 3. Connections without a request in flight are closed: at once if they have had an answer, otherwise after a moment in
+ * 3. Deliveries end within a second, those that a request asked for, too.
+ * 4. Connections without a request in flight are closed: at once if they have had an answer, otherwise after a moment in
  *    which their request may still arrive. A request is in flight when its header fields have arrived. The service reads its
  *    body and sends its answer completely. SHUTDOWN_TIMEOUT limits this.
- * 4. The health port closes, and then the store, when everything is written.
+ * 5. The health port closes, and then the store, when everything is written.
  *
  * The exit status is 0. It is 1 when a request in flight was cut off, which the log lists, or when the store could not be
  * closed. A second SIGTERM changes nothing. A second Ctrl-C ends the process at once.
@@ -67,6 +68,8 @@ class Stopper {
     setTimeout(() => this.#servers && this.#cut(this.#servers, 'SHUTDOWN_TIMEOUT is over'), allowed).unref()
     try {
       await sleep(config.SHUTDOWN_DELAY * 1000)
+      // Requests that send an event again are in flight, and their receivers must not decide how long.
+      app.webhooks.stop().catch(() => {})
       await app.connections.drain()
       const ops = this.#servers?.ops
       ops?.connections.disableKeepAlive()

@@ -75,10 +75,10 @@ export function contentOf(
 }
 
 /** Advice that names a URI of the service. The domain does not know any. */
-function adviceFor(code: ProblemCode, base: string): string {
-  if (code !== 'product-not-found') return ''
+function adviceFor(code: ProblemCode, base: string): string | undefined {
+  if (code !== 'product-not-found') return undefined
   const { products } = uris(base)
-  return ` Look the id up in ${products}, or search there: ${products}?q=bolt.`
+  return `Look the id up in ${products}, or search there: ${products}?q=bolt.`
 }
 
 /** The problem document for a request to `uri`. @param base the path of BASE_URL */
@@ -88,11 +88,13 @@ export function problemDocument(
   base: string
 ): ProblemDocument {
   const { status, title } = problemTypes[code]
+  const advice = adviceFor(code, base)
   return {
     type: uris(base).problem(code),
     title,
     status,
-    detail: toXmlText(`${shortDetail(detail)}${adviceFor(code, base)}`),
+    detail: toXmlText(shortDetail(detail)),
+    ...(advice === undefined ? {} : { advice }),
     instance: shortInstance(uri),
     ...(orderId === undefined ? {} : { order: uris(base).order(orderId) }),
     ...(available ? { available } : {}),

@@ -14,14 +14,14 @@ import { measureDeliveries } from '../webhooks/metrics.ts'
 import { NotSentError, Redelivery } from '../webhooks/redelivery.ts'
 import { SendingThread } from '../webhooks/sending.ts'
 import { makeSecret } from '../webhooks/signature.ts'
-import { TargetError, Targets } from '../webhooks/targets.ts'
+import { NotCheckedError, UrlChecks } from '../webhooks/url-checks.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
     webhooks: {
       newSecret(): string
-      /** @throws DomainError `invalid-webhook` when the URL may not be called */
-      checkUrl(url: string): Promise<void>
+      /** @throws DomainError `invalid-webhook` when the URL may not be called; Problem `overloaded` when the customer has too many checked */
+      checkUrl(url: string, customer: string): Promise<void>
       /** Delivers at once to a webhook that was changed. */
       wake(): void
       /**
@@ -31,22 +31,26 @@ declare module 'fastify' {
        * @throws Problem `overloaded` when it cannot be sent soon
        */
       send(webhook: WebhookTarget, event: EventHead, client: AbortSignal): Promise<Attempt | undefined>
+      /** Ends all deliveries: from now on none begins, and those in progress have a moment left. */
+      stop(): Promise<void>
     }
   }
 }
 
 /** Whether the shop is only busy. An event that is too costly to write is not tried again, because it would cost as much. */
 const isOverload = (error: unknown) => error instanceof Problem && error.code === 'overloaded' && error.cause !== 'too-costly'
+const notChecked = () => new Problem('overloaded', 'The URL cannot be checked now. Nothing was stored. Try again in a few seconds.')
 const notSent = () => new Problem('overloaded', 'The event cannot be sent now. Nothing was sent. Try again in a few seconds.')
 
 /** Delivers events to webhooks while the service listens. */
 export default fp(
   async function webhooks(app: FastifyInstance, { config }: { readonly config: Config }) {
-    const targets = new Targets(config.WEBHOOK_ALLOW)
+    const sender = new SendingThread(config.WEBHOOK_ALLOW)
+    const checks = new UrlChecks(sender)
     const count = measureDeliveries({ registry: app.metrics.registry, store: app.store, serving: () => dispatcher.serving })
     const dispatcher: Dispatcher = new Dispatcher({
       store: app.store,
-      sender: new SendingThread(config.WEBHOOK_ALLOW),
+      sender,
       write,
       count,
       warn: (details, message) => app.log.warn(details, message)
@@ -85,16 +89,16 @@ export default fp(
           throw error instanceof NotSentError || isOverload(error) ? notSent() : error
         })
       },
-      async checkUrl(url) {
-        try {
-          await targets.check(url)
-        } catch (error) {
-          if (!(error instanceof TargetError)) throw error
-          throw new DomainError('invalid-webhook', `The shop cannot call this URL. ${error.message}`, {
-            faults: [{ detail: error.message, at: ['url'] }]
-          })
-        }
-      }
+      async checkUrl(url, customer) {
+        const refusal = await checks.refusal(url, customer).catch((error) => {
+          throw error instanceof NotCheckedError ? notChecked() : error
+        })
+        if (refusal === undefined) return
+        throw new DomainError('invalid-webhook', `The shop cannot call this URL. ${refusal}`, {
+          faults: [{ detail: refusal, at: ['url'] }]
+        })
+      },
+      stop: () => dispatcher.stop()
     })
 
     app.addHook('onListen', async () => dispatcher.start())

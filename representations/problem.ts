@@ -13,6 +13,8 @@ export interface ProblemDocument {
   readonly title: string
   readonly status: number
   readonly detail: string
+  /** Where a program goes on. It ends the detail, but not on a page, which has links. */
+  readonly advice?: string
   readonly instance: string
   /** The URI of the order that the request conflicts with. */
   readonly order?: string
@@ -39,13 +41,15 @@ function writeProblemPage(problem: ProblemDocument, context: Context): string {
   return renderPage('problem', title, { problem, lead, isExplanation }, context)
 }
 
+const wholeDetail = ({ detail, advice }: ProblemDocument) => (advice === undefined ? detail : `${detail} ${advice}`)
+
 function writeProblemXml(problem: ProblemDocument): string {
   return writeXml(
     element('problem', { xmlns: 'urn:ietf:rfc:7807' }, [
       element('type', {}, problem.type),
       element('title', {}, problem.title),
       element('status', {}, String(problem.status)),
-      element('detail', {}, problem.detail),
+      element('detail', {}, wholeDetail(problem)),
       element('instance', {}, problem.instance),
       textElement('order', problem.order),
       problem.available &&
@@ -72,9 +76,10 @@ function writeProblemXml(problem: ProblemDocument): string {
   )
 }
 
-function writeProblemJson({ errors, ...problem }: ProblemDocument): string {
+function writeProblemJson(problem: ProblemDocument): string {
+  const { errors, advice: _, ...others } = problem
   const listed = errors?.map(({ detail, code, line, path, item }) => ({ detail, code, line, path, item }))
-  return `${JSON.stringify({ ...problem, errors: listed }, null, 2)}\n`
+  return `${JSON.stringify({ ...others, detail: wholeDetail(problem), errors: listed }, null, 2)}\n`
 }
 
 /** The media types of problems have no charset parameter: XML declares its own encoding, and JSON is always UTF-8. */

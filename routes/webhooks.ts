@@ -31,7 +31,7 @@ const webhooks: RoutePlugin = async (app, { config }) => {
     async (request, reply) => {
       const wanted = ownedBy(keyHolder(request), request.body)
       request.charge(callCost)
-      await app.webhooks.checkUrl(wanted.url)
+      await app.webhooks.checkUrl(wanted.url, wanted.owner.customer)
       const secret = app.webhooks.newSecret()
       const { isRepeated, ...made } = await request.write((store) => store.createWebhook(wanted, secret, idOfForm(request)))
       // The secret is not shown again: a browser that repeats the form goes on to the webhook, where another can be made.
@@ -52,7 +52,7 @@ const webhooks: RoutePlugin = async (app, { config }) => {
       const expected = request.precondition(request.currentOf(current), 'replaces')
       const wanted = ownedBy(holder, request.body)
       request.charge(callCost)
-      await app.webhooks.checkUrl(wanted.url)
+      await app.webhooks.checkUrl(wanted.url, wanted.owner.customer)
       const changed = await request.write((store) => store.changeWebhook(current.id, wanted, expected))
       app.webhooks.wake()
       return reply.represent(changed)

@@ -19,6 +19,7 @@ export class Dispatcher {
   readonly #options: DispatcherOptions
   readonly #worker = randomUUID()
   readonly #serving = new Map<string, Promise<void>>()
+  readonly #attempts = new Set<Promise<unknown>>()
   readonly #turns: Turns
   readonly #memory: OrderMemory
   /** By webhook: the last event that a claim named as lost. */
@@ -30,6 +31,7 @@ export class Dispatcher {
   /** Aborts the deliveries in progress. */
   readonly #aborting = new AbortController()
   #running: Promise<void> | undefined
+  #stopped: Promise<void> | undefined
   /** The position of the last event for which webhooks were claimed. */
   #seen: number | undefined
   /** The time of the next search, by the monotonic clock. All times here that are not stored are by that clock. */
@@ -51,6 +53,11 @@ export class Dispatcher {
     return this.#turns.taken
   }
 
+  /** Whether no more deliveries may begin. */
+  get isStopping(): boolean {
+    return this.#stopping.signal.aborted
+  }
+
   start(): void {
     this.#running ??= this.#run()
   }
@@ -61,11 +68,18 @@ export class Dispatcher {
   }
 
   /** Gives deliveries in progress a moment to finish. Deliveries without an answer are repeated after the next start. */
-  async stop(): Promise<void> {
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop()
+    return this.#stopped
+  }
+
+  async #stop(): Promise<void> {
     this.#stopping.abort()
     const timer = setTimeout(() => this.#aborting.abort(), times.grace)
     await this.#running
     await Promise.all(this.#serving.values())
+    // Those that a request asked for are served by no turn.
+    await Promise.allSettled(this.#attempts)
     clearTimeout(timer)
     if (this.#running) await this.#options.store.releaseWebhooks(this.#worker).catch(() => {})
     await this.#options.sender.close()
@@ -95,12 +109,14 @@ export class Dispatcher {
       const headers = { 'content-type': webhook.mediaType, 'user-agent': 'Tradepost' }
       return sender.post({ url: webhook.url, customer: webhook.customer, headers, body, signing }, this.#aborting.signal)
     }
-    return withSignal([signal, this.#stopping.signal], (end) => this.#memory.with(webhook.customer, head.weight, end, send))
+    const attempt = withSignal([signal, this.#stopping.signal], (end) => this.#memory.with(webhook.customer, head.weight, end, send))
+    this.#attempts.add(attempt)
+    return attempt.finally(() => this.#attempts.delete(attempt))
   }
 
   async #run(): Promise<void> {
     let hasSucceeded = true
-    while (!this.#stopping.signal.aborted) {
+    while (!this.isStopping) {
       const hasWarned = !hasSucceeded
       hasSucceeded = await this.#claim().catch((error) => {
         if (!hasWarned)
@@ -137,7 +153,7 @@ export class Dispatcher {
    */
   async #claimAll(since: number | undefined): Promise<boolean> {
     const turns = this.#turns
-    while (turns.free > 0 && !this.#stopping.signal.aborted) {
+    while (turns.free > 0 && !this.isStopping) {
       const claimedAt = performance.now()
       const { share } = turns
       const claiming = { serving: [...this.#serving.keys()], perCustomer: share, ...(since === undefined ? {} : { since }) }
@@ -176,7 +192,7 @@ export class Dispatcher {
     const { deliveries, milliseconds } = this.#options.turn ?? turn
     let heldSince = claimedAt
     let webhook: ClaimedWebhook | undefined = claimed
-    for (let count = 1; webhook && !this.#stopping.signal.aborted; count++) {
+    for (let count = 1; webhook && !this.isStopping; count++) {
       const progress: WebhookProgress | undefined = await this.#deliver(webhook, heldSince)
       heldSince = performance.now()
       const isOver: boolean = this.#turns.isCrowded(webhook.customer) && (count >= deliveries || heldSince - begin >= milliseconds)
@@ -198,7 +214,7 @@ export class Dispatcher {
     if (!hasValidKey(webhook)) return { step: withoutKey }
     if (webhook.lost !== undefined && this.#noteLoss(webhook.id, webhook.lost)) this.#countLoss(webhook.id, webhook.lost)
     await this.#pace()
-    if (this.#stopping.signal.aborted) return undefined
+    if (this.isStopping) return undefined
     const attempt = await this.attempt(webhook, next, this.#aborting.signal, () => this.#isHeld(webhook, heldSince)).catch((error) =>
       this.#notAttempted(error, webhook)
     )
@@ -228,7 +244,7 @@ export class Dispatcher {
 
   /** Postpones an event, because the shop failed before it called the receiver. That does not count as an attempt. */
   #notAttempted(error: unknown, { id, next }: ClaimedWebhook): WebhookProgress | undefined {
-    if (this.#stopping.signal.aborted) return undefined
+    if (this.isStopping) return undefined
     this.#options.warn({ err: error, webhook: id, event: next.id }, 'an event could not be sent to a webhook: it is postponed')
     const count = (this.#postponements.get(id) ?? 0) + 1
     this.#postponements.set(id, count)
@@ -261,7 +277,7 @@ export class Dispatcher {
         return await this.#options.store.settleWebhook(this.#worker, { id, version }, progress)
       } catch (error) {
         this.#options.warn({ err: error, webhook: id }, 'the outcome of a delivery could not be stored: trying again')
-        if (this.#stopping.signal.aborted) return undefined
+        if (this.isStopping) return undefined
         await this.#pause(backOff(count, times.storing))
       }
     }

@@ -19,10 +19,10 @@ export const mostSentAgain = 64
 
 /** Sends events again, on demand. */
 export class Redelivery {
-  readonly #dispatcher: Pick<Dispatcher, 'attempt'>
+  readonly #dispatcher: Pick<Dispatcher, 'attempt' | 'isStopping'>
   readonly #turns = new Turns(mostSentAgain)
 
-  constructor(dispatcher: Pick<Dispatcher, 'attempt'>) {
+  constructor(dispatcher: Pick<Dispatcher, 'attempt' | 'isStopping'>) {
     this.#dispatcher = dispatcher
   }
 
@@ -30,7 +30,7 @@ export class Redelivery {
    * Sends an event once.
    * @param client ends the wait for memory and for the document process
    * @returns undefined if the event is not kept any more
-   * @throws NotSentError when its customer has too many under way, or its turn does not come in time
+   * @throws NotSentError when its customer has too many under way, its turn does not come in time, or the shop stops before it
    */
   async send(webhook: WebhookTarget, event: EventHead, client: AbortSignal, wait = writingTime): Promise<Attempt | undefined> {
     const { customer } = webhook
@@ -39,7 +39,7 @@ export class Redelivery {
     try {
       const sent = await withSignal([client, AbortSignal.timeout(wait)], (end) =>
         this.#dispatcher.attempt(webhook, event, end).catch((error) => {
-          throw end.aborted ? new NotSentError('the event had no turn in time') : error
+          throw end.aborted || this.#dispatcher.isStopping ? new NotSentError('the event had no turn in time') : error
         })
       )
       return typeof sent === 'string' ? undefined : sent

@@ -3,25 +3,30 @@
 import type { Attempt } from '../domain/webhook.ts'
 import { serve } from '../threads/serve.ts'
 import { type Post, Sender } from './sender.ts'
-import { Targets } from './targets.ts'
+import { TargetError, Targets } from './targets.ts'
 
 export interface SendingData {
   /** The setting WEBHOOK_ALLOW. */
   readonly allow: readonly string[]
 }
 
-/** A delivery with a number of its own, or the number of one that is to end. */
-export type Sending = { readonly number: number; readonly post: Post } | { readonly stop: number }
+/** A delivery with a number of its own, the number of one that is to end, or a URL to check. */
+export type Sending = { readonly number: number; readonly post: Post } | { readonly stop: number } | { readonly check: string }
+
+/** The outcome of a delivery, or why a URL must not be called. */
+export type Sent = Attempt | { readonly refusal: string } | undefined
 
 serve(({ allow }: SendingData) => {
-  const sender = new Sender(new Targets(allow))
+  const targets = new Targets(allow)
+  const sender = new Sender(targets)
   const running = new Map<number, AbortController>()
 
-  async function answer(sending: Sending): Promise<{ readonly answer: Attempt | undefined }> {
+  async function answer(sending: Sending): Promise<{ readonly answer: Sent }> {
     if ('stop' in sending) {
       running.get(sending.stop)?.abort()
       return { answer: undefined }
     }
+    if ('check' in sending) return { answer: await refusalOf(sending.check) }
     const { number, post } = sending
     const stop = new AbortController()
     running.set(number, stop)
@@ -29,6 +34,15 @@ serve(({ allow }: SendingData) => {
       return { answer: await sender.post(post, stop.signal) }
     } finally {
       running.delete(number)
+    }
+  }
+
+  async function refusalOf(url: string): Promise<Sent> {
+    try {
+      return void (await targets.check(url))
+    } catch (error) {
+      if (error instanceof TargetError) return { refusal: error.message }
+      throw error
     }
   }
 

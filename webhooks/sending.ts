@@ -2,7 +2,7 @@ import type { Attempt } from '../domain/webhook.ts'
 import { entryCode } from '../files.ts'
 import { HelperThread } from '../threads/helper-thread.ts'
 import { type Post, stopped } from './sender.ts'
-import type { Sending, SendingData } from './sending-thread.ts'
+import type { Sending, SendingData, Sent } from './sending-thread.ts'
 
 const entry = entryCode('webhooks/sending-thread')
 
@@ -14,7 +14,7 @@ const closing = 250
  * in one go, for up to 0.4 s, and encrypts an order of 10 MB in one go. The first delivery starts the thread. It is replaced when it dies.
  */
 export class SendingThread {
-  readonly #thread: HelperThread<SendingData, Sending, Attempt | undefined>
+  readonly #thread: HelperThread<SendingData, Sending, Sent>
   #count = 0
 
   /** @param allow the setting WEBHOOK_ALLOW: see `Targets` */
@@ -33,7 +33,18 @@ export class SendingThread {
     return this.#outcome(number, stop.aborted ? undefined : this.#thread.ask({ number, post }), stop)
   }
 
-  async #outcome(number: number, asked: Promise<Attempt | undefined> | undefined, stop: AbortSignal): Promise<Attempt> {
+  /**
+   * Checks a URL and the present addresses of its host. One whose look-up fails for a time passes. The owner of a name decides how long its
+   * answers are, and the thread that serves everybody would have to read them.
+   * @returns why the URL must not be called, if so
+   * @throws ThreadLost if it cannot be checked
+   */
+  async check(url: string): Promise<string | undefined> {
+    const sent = await this.#thread.ask({ check: url })
+    return sent && 'refusal' in sent ? sent.refusal : undefined
+  }
+
+  async #outcome(number: number, asked: Promise<Sent> | undefined, stop: AbortSignal): Promise<Attempt> {
     const [at, begun] = [Date.now(), performance.now()]
     const ended = (): Attempt => ({ at, durationMs: Math.round(performance.now() - begun), failure: stopped })
     if (!asked) return ended()
@@ -42,7 +53,7 @@ export class SendingThread {
     stop.addEventListener('abort', end)
     try {
       const attempt = await Promise.race([asked, stopping])
-      if (attempt) return attempt
+      if (attempt && 'at' in attempt) return attempt
       void this.#thread.ask({ stop: number }).catch(() => {})
       return ended()
     } finally {

@@ -80,6 +80,9 @@ const plainHost = (host: string) => host.toLowerCase().replace(/\.$/, '')
 /** The host of a URL without the brackets of an IPv6 address. */
 const hostOf = ({ hostname }: URL) => plainHost(hostname.replace(/^\[|\]$/g, ''))
 
+/** The most addresses of a host. An answer of a name server has room for 4,000, and each would be checked and called. */
+const mostAddresses = 32
+
 /** Milliseconds and attempts of a query to each name server. */
 const querying = { timeout: 2_000, tries: 2 }
 
@@ -179,6 +182,7 @@ export class Targets {
     const host = plainHost(name)
     const found = await this.#resolve(host, this.#allowed.hosts.has(host))
     if (found.length === 0) throw Object.assign(new Error('the host has no address'), { code: 'ENOTFOUND' })
+    if (found.length > mostAddresses) refuse(`The host ${host} has more than ${mostAddresses} addresses.`)
     for (const { address } of found) this.#check(host, address)
     return found
   }

@@ -130,6 +130,13 @@ function totalOf(read) {
 }
 
 let round = 0
+let typing
+
+/** Adds up when nothing is typed for a moment: an order may have thousands of lines. */
+function updateSoon() {
+  clearTimeout(typing)
+  typing = setTimeout(() => void update(), 200)
+}
 
 async function update() {
   const mine = ++round
@@ -221,6 +228,7 @@ export function startLines() {
   lines.addEventListener('input', (event) => {
     event.target.setCustomValidity('')
     if (event.target.getAttribute('list')) void suggest(event.target.value.trim())
+    else updateSoon()
   })
   lines.addEventListener('change', (event) => {
     untouched.delete(event.target.closest('li'))

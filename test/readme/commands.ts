@@ -38,12 +38,13 @@ type Shell = keyof typeof shells
 
 /** Runs a script. A program that it leaves running is ended with the test. */
 async function run(t: Test, shell: Shell, script: string, env: NodeJS.ProcessEnv): Promise<{ output: string; code: number | null }> {
+  // A terminal shows both outputs in the order in which they were written.
   // A reader's shell has none of the tests' loaders, which take longer to start than a command does.
-  const args = [...shells[shell], '-e', '-o', 'pipefail', '-c', `unset NODE_OPTIONS; ${script}`]
+  const args = [...shells[shell], '-e', '-o', 'pipefail', '-c', `unset NODE_OPTIONS; exec 2>&1; ${script}`]
   // Detached, it leads a group, which has all that it starts.
-  const child = spawn(shell, args, { cwd: resolve('.'), env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+  const child = spawn(shell, args, { cwd: resolve('.'), env, stdio: ['ignore', 'pipe', 'inherit'], detached: true })
   const ended = once(child, 'exit') as Promise<[number | null]>
-  const output = (await Promise.all([text(child.stdout), text(child.stderr)])).join('')
+  const output = await text(child.stdout)
   const [code] = await ended
   if (signalGroup(child, 0)) t.teardown(() => signalGroup(child, 'SIGKILL'))
   return { output, code }

@@ -59,6 +59,13 @@ t.test('an id that no product has is answered with where to look ids up', async 
   }
 })
 
+t.test('the page of an id that no product has leads to the products', async (t) => {
+  const { app } = await build(t)
+  const { body } = await app.inject({ url: '/product/NONE', headers: { accept: 'text/html' } })
+  t.match(body, '<p class="lead">There is no product NONE.</p>')
+  t.match(body, '<a href="/products">Go to the products</a>')
+})
+
 t.test('a deleted product is 410, and its version goes on when it is created again', async (t) => {
   const shop = await build(t)
   const seller = await shop.key('Shop', 'catalogue')

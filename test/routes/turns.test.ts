@@ -161,8 +161,8 @@ const makeWebhook = ({ app }: Shop, headers: Headers) =>
 function watchNewWebhooks({ app: { webhooks } }: Shop) {
   const { checkUrl } = webhooks
   let asked = 0
-  webhooks.checkUrl = async (url) => {
-    await checkUrl(url)
+  webhooks.checkUrl = async (url, customer) => {
+    await checkUrl(url, customer)
     // The route asks for the turn when this promise has resolved.
     setImmediate(() => asked++)
   }

@@ -193,3 +193,12 @@ t.test('a host is not there only if the name servers say so for both families', 
     await t.rejects(askNameServers('erp.example', resolver), { code }, answers.join())
   }
 })
+
+t.test('a host has at most 32 addresses', async (t) => {
+  const targets = (count: number) => new Targets([], resolvingTo(...Array.from({ length: count }, (_, i) => `1.1.1.${i}`)))
+  t.equal((await targets(32).addresses('erp.example')).length, 32)
+  await t.rejects(targets(33).check('https://erp.example/'), {
+    name: 'TargetError',
+    message: 'The host erp.example has more than 32 addresses.'
+  })
+})
