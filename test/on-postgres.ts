@@ -10,13 +10,15 @@ import { startPostgres } from './stores/embedded.ts'
 import { makePostgresTemplate } from './stores/new-database.ts'
 
 const named = process.argv.slice(2).map((name) => (name.endsWith('.ts') ? name : `${name}/*.test.ts`))
-/** The store itself, and the decisions of the domain that it takes: their coverage counts. To record it takes a quarter of the time more. */
-const counted = ['test/stores/store.postgres.ts', 'test/suites/on-postgres.ts', 'test/suites/routes.suite.ts', 'test/concurrency/*.test.ts']
-const others = [
+const suites = [
+  'test/stores/store.postgres.ts',
+  'test/suites/on-postgres.ts',
   'test/suites/http.suite.ts',
+  'test/suites/routes.suite.ts',
   'test/suites/buyers.suite.ts',
   'test/suites/feeds.suite.ts',
-  'test/routes/{buyers-large,large-orders}.long.ts'
+  'test/routes/{buyers-large,large-orders}.long.ts',
+  'test/concurrency/*.test.ts'
 ]
 const settings = {
   fsync: 'off',
@@ -38,14 +40,12 @@ const settings = {
 const server = await startPostgres(settings, folderInMemory(4))
 try {
   const template = await makePostgresTemplate(await server.database())
-  const env = { ...process.env, ...template, TEST_DATABASE_URL: await server.database() }
-  async function run(...args: readonly string[]): Promise<void> {
-    const tap = spawn('npx', ['tap', '--jobs=2', ...args], { env, stdio: 'inherit' })
-    const [code] = await once(tap, 'exit')
-    if (code !== 0) process.exitCode = 1
-  }
-  if (named.length === 0) await run(...counted)
-  await run('--disable-coverage', ...(named.length > 0 ? named : others))
+  const tap = spawn('npx', ['tap', '--jobs=2', ...(named.length > 0 ? ['--disable-coverage', ...named] : suites)], {
+    env: { ...process.env, ...template, TEST_DATABASE_URL: await server.database() },
+    stdio: 'inherit'
+  })
+  const [code] = await once(tap, 'exit')
+  process.exitCode = typeof code === 'number' ? code : 1
 } finally {
   await server.close()
 }
