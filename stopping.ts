@@ -68,7 +68,7 @@ class Stopper {
     setTimeout(() => this.#servers && this.#cut(this.#servers, 'SHUTDOWN_TIMEOUT is over'), allowed).unref()
     try {
       await sleep(config.SHUTDOWN_DELAY * 1000)
-      // Requests that send an event again are in flight, and their receivers must not decide how long.
+      // A request that sends an event again is in flight until its receiver answers, which must not decide how long it takes to stop.
       app.webhooks.stop().catch(() => {})
       await app.connections.drain()
       const ops = this.#servers?.ops

@@ -20,7 +20,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     webhooks: {
       newSecret(): string
-      /** @throws DomainError `invalid-webhook` when the URL may not be called; Problem `overloaded` when the customer has too many checked */
+      /** @throws DomainError `invalid-webhook` when the URL may not be called; Problem `overloaded` when it cannot be checked soon */
       checkUrl(url: string, customer: string): Promise<void>
       /** Delivers at once to a webhook that was changed. */
       wake(): void
@@ -102,7 +102,10 @@ export default fp(
     })
 
     app.addHook('onListen', async () => dispatcher.start())
-    app.addHook('onClose', () => dispatcher.stop())
+    app.addHook('onClose', async () => {
+      await dispatcher.stop()
+      await sender.close()
+    })
   },
   { name: 'webhooks', fastify: '5.x', dependencies: ['documents', 'observability', 'store'] }
 )

@@ -13,7 +13,7 @@ export interface ProblemDocument {
   readonly title: string
   readonly status: number
   readonly detail: string
-  /** Where a program goes on. It ends the detail, but not on a page, which has links. */
+  /** Which URIs to try next. XML and JSON append it to the detail; a page has links instead. */
   readonly advice?: string
   readonly instance: string
   /** The URI of the order that the request conflicts with. */

@@ -13,7 +13,7 @@ export type DeliveryOutcome = (typeof outcomes)[number]
 
 export interface DispatcherOptions {
   readonly store: Pick<Store, 'lastEvent' | 'events' | 'claimWebhooks' | 'renewClaim' | 'settleWebhook' | 'releaseWebhooks'>
-  readonly sender: Pick<Sender, 'post'> & { close(): unknown }
+  readonly sender: Pick<Sender, 'post'>
   /**
    * Writes the body of a delivery. It throws if the shop is too busy now, or if the signal aborts.
    * @returns undefined if the event can never be written

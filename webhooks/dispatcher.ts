@@ -67,7 +67,7 @@ export class Dispatcher {
     this.#checkAt = 0
   }
 
-  /** Gives deliveries in progress a moment to finish. Deliveries without an answer are repeated after the next start. */
+  /** Gives deliveries in progress a moment to finish. Those without an answer are repeated after the next start, unless a request asked for them. */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop()
     return this.#stopped
@@ -78,11 +78,10 @@ export class Dispatcher {
     const timer = setTimeout(() => this.#aborting.abort(), times.grace)
     await this.#running
     await Promise.all(this.#serving.values())
-    // Those that a request asked for are served by no turn.
+    // Attempts that a request asked for are not among those that are served.
     await Promise.allSettled(this.#attempts)
     clearTimeout(timer)
     if (this.#running) await this.#options.store.releaseWebhooks(this.#worker).catch(() => {})
-    await this.#options.sender.close()
   }
 
   /**

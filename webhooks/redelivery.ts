@@ -1,5 +1,6 @@
 import type { EventHead } from '../domain/event.ts'
 import type { Attempt, WebhookTarget } from '../domain/webhook.ts'
+import { ThreadLost } from '../threads/helper-thread.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { Turns } from './turns.ts'
 import { withSignal } from './with-signal.ts'
@@ -39,7 +40,8 @@ export class Redelivery {
     try {
       const sent = await withSignal([client, AbortSignal.timeout(wait)], (end) =>
         this.#dispatcher.attempt(webhook, event, end).catch((error) => {
-          throw end.aborted || this.#dispatcher.isStopping ? new NotSentError('the event had no turn in time') : error
+          const maySent = error instanceof ThreadLost && error.wasAsked
+          throw !maySent && (end.aborted || this.#dispatcher.isStopping) ? new NotSentError('the event was not sent') : error
         })
       )
       return typeof sent === 'string' ? undefined : sent

@@ -7,7 +7,7 @@ import { expectAnswer, makeAgents } from './agents.ts'
 import { AnswerError } from './paced-socket.ts'
 import { readRetryAfter } from './schedule.ts'
 import { type Signing, signatureHeaders } from './signature.ts'
-import { TargetError, type Targets } from './targets.ts'
+import { type Address, TargetError, type Targets } from './targets.ts'
 import { withSignal } from './with-signal.ts'
 
 export interface Post {
@@ -131,8 +131,9 @@ function checkedLookup(targets: Targets): LookupFunction {
   return (hostname, options, callback) => {
     targets.addresses(hostname).then(
       (addresses) => {
-        const families = [4, 6].filter((family) => !options.family || options.family === family)
-        const wanted = families.flatMap((wanted) => addresses.filter(({ family }) => family === wanted).slice(0, mostTried))
+        const tried = { 4: 0, 6: 0 }
+        const isWanted = ({ family }: Address) => (!options.family || options.family === family) && ++tried[family] <= mostTried
+        const wanted = addresses.filter(isWanted)
         const [first] = wanted
         if (!first) callback(Object.assign(new Error('no address'), { code: 'ENOTFOUND' }), '', 0)
         else if (options.all) callback(null, wanted)

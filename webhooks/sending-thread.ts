@@ -39,7 +39,8 @@ serve(({ allow }: SendingData) => {
 
   async function refusalOf(url: string): Promise<Sent> {
     try {
-      return void (await targets.check(url))
+      await targets.check(url)
+      return undefined
     } catch (error) {
       if (error instanceof TargetError) return { refusal: error.message }
       throw error

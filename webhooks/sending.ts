@@ -11,7 +11,7 @@ const closing = 250
 
 /**
  * Sends deliveries in a thread of their own, because their receivers decide how long TLS takes. OpenSSL verifies a chain of certificates
- * in one go, for up to 0.4 s, and encrypts an order of 10 MB in one go. The first delivery starts the thread. It is replaced when it dies.
+ * in one go, for up to 0.4 s, and encrypts an order of 10 MB in one go. The first delivery or check starts it. It is replaced when it dies.
  */
 export class SendingThread {
   readonly #thread: HelperThread<SendingData, Sending, Sent>
@@ -34,8 +34,8 @@ export class SendingThread {
   }
 
   /**
-   * Checks a URL and the present addresses of its host. One whose look-up fails for a time passes. The owner of a name decides how long its
-   * answers are, and the thread that serves everybody would have to read them.
+   * Checks a URL and the present addresses of its host. A URL passes if its host cannot be looked up now. The check runs in this thread,
+   * because the owner of a name decides how long its name server's answer is.
    * @returns why the URL must not be called, if so
    * @throws ThreadLost if it cannot be checked
    */

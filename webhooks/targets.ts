@@ -2,6 +2,7 @@
 
 import { lookup as lookupName, Resolver } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 export class TargetError extends Error {
   override readonly name = 'TargetError'
@@ -143,11 +144,16 @@ function checkName(host: string): void {
 export class Targets {
   readonly #allowed: Allowed
   readonly #resolve: Resolve
+  readonly #checkTime: number
 
-  /** @param allow the setting WEBHOOK_ALLOW: host names, addresses and ranges of addresses (CIDR) */
-  constructor(allow: readonly string[], resolve: Resolve = resolveHost) {
+  /**
+   * @param allow the setting WEBHOOK_ALLOW: host names, addresses and ranges of addresses (CIDR)
+   * @param checkTime milliseconds for which `check` waits for the look-up
+   */
+  constructor(allow: readonly string[], resolve: Resolve = resolveHost, checkTime = 5_000) {
     this.#allowed = readAllowed(allow)
     this.#resolve = resolve
+    this.#checkTime = checkTime
   }
 
   /** Checks a URL without a look-up of its host. @throws TargetError */
@@ -161,15 +167,18 @@ export class Targets {
     return url
   }
 
-  /** Checks the URL and the present addresses of its host. A host whose look-up fails for a time passes. @throws TargetError */
+  /** Checks the URL and the present addresses of its host. A host that cannot be looked up now passes. @throws TargetError */
   async check(text: string): Promise<void> {
     const host = hostOf(this.read(text))
     if (isIP(host) !== 0) return
+    const done = new AbortController()
     try {
-      await this.addresses(host)
+      await Promise.race([this.addresses(host), sleep(this.#checkTime, undefined, done)])
     } catch (error) {
       if (error instanceof TargetError) throw error
       if (isUnknownHost(error)) refuse(`The host ${host} cannot be found.`)
+    } finally {
+      done.abort()
     }
   }
 

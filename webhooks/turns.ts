@@ -5,7 +5,7 @@
  */
 const part = 1 / 8
 
-/** The turns in which webhooks are served, or events are sent again. Each has one while its receiver is called. */
+/** Turns to serve webhooks, to send events again, or to check URLs. Each takes one for as long as it lasts. */
 export class Turns {
   readonly #total: number
   readonly #taken = new Map<string, number>()

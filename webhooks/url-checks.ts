@@ -20,7 +20,7 @@ export class UrlChecks {
 
   /**
    * @returns why the URL must not be called, if so
-   * @throws NotCheckedError when the customer has too many checked, or the thread that checks has ended
+   * @throws NotCheckedError when too many URLs of the customer are being checked, or the sending thread has ended
    */
   async refusal(url: string, customer: string): Promise<string | undefined> {
     if (!this.#turns.mayTake(customer)) throw new NotCheckedError('too many URLs are being checked')

@@ -139,6 +139,7 @@ function updateSoon() {
 }
 
 async function update() {
+  clearTimeout(typing)
   const mine = ++round
   const found = await Promise.all([...lines.children].map(read))
   if (mine !== round) return

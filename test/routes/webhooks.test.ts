@@ -2,9 +2,12 @@ import t from 'tap'
 import { DomainError } from '../../domain/errors.ts'
 import { mostWebhooks } from '../../domain/webhook.ts'
 import { Problem } from '../../http/problem.ts'
+import { ThreadLost } from '../../threads/helper-thread.ts'
+import { SendingThread } from '../../webhooks/sending.ts'
 import { build, type Shop, xml } from '../build.ts'
 import { remaining } from '../http/wire.ts'
 import { faultsByPublishedSchema } from '../representations/published.ts'
+import { replace } from '../stopped-clock.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
 import { seller } from './webhook-seller.ts'
 
@@ -34,6 +37,14 @@ t.test('a webhook is made with a secret that is shown once, in XML and JSON', as
     t.notMatch(read.body, 'whsec_', url)
     t.same(await faultsByPublishedSchema(shop.app, read.body), [], `${url} is valid`)
   }
+})
+
+t.test('a webhook whose URL cannot be checked now is 503, and is not stored', async (t) => {
+  const { shop, key } = await seller(t)
+  replace(t, SendingThread.prototype, 'check', () => Promise.reject(new ThreadLost(true)))
+  const refused = await make(shop, key)
+  t.match(refused, { statusCode: 503, headers: { 'retry-after': /^\d+$/ }, body: /The URL cannot be checked now\. Nothing was stored\./ })
+  t.notMatch((await shop.app.inject({ url: '/webhooks', headers: key })).body, '127.0.0.1')
 })
 
 t.test('making and changing a webhook counts as six requests, because the shop then calls the receiver', async (t) => {

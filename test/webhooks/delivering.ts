@@ -55,14 +55,18 @@ export async function dispatching(t: Test, url: string, more: Partial<Dispatcher
   const { store } = await build(t)
   const warnings: string[] = []
   const { verbs = {}, ...options } = more
+  const sender = new Sender(new Targets(['127.0.0.1']))
   const dispatcher = new Dispatcher({
     store: { ...store, ...verbs },
-    sender: new Sender(new Targets(['127.0.0.1'])),
+    sender,
     write: async ({ id }) => Buffer.from(id),
     warn: (_, message) => warnings.push(message),
     ...options
   })
-  t.teardown(() => dispatcher.stop())
+  t.teardown(async () => {
+    await dispatcher.stop()
+    sender.close()
+  })
   const id = await ownedWebhook(store, 'ERP', url)
   return { store, dispatcher, warnings, id }
 }

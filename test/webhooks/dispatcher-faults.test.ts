@@ -180,7 +180,10 @@ t.test('while the database cannot be written, a webhook waits, and then it goes 
     write: async ({ id }) => Buffer.from(id),
     warn: (_, message) => warnings.push(message)
   })
-  t.teardown(() => dispatcher.stop())
+  t.teardown(async () => {
+    await dispatcher.stop()
+    sender.close()
+  })
   await ownedWebhook(store, 'ERP', receiver.url)
   await createProducts(shop, 'A', 'B', 'C')
   dispatcher.start()

@@ -153,4 +153,5 @@ t.test('a customer that has many events sent again leaves room for others, howev
   await dispatcher.stop()
   await Promise.all(sent)
   t.equal(receiver.received.length, 13)
+  await t.rejects(redelivery.send(target, next, new AbortController().signal), NotSentError, 'nor anything when the shop stops')
 })

@@ -202,3 +202,7 @@ t.test('a host has at most 32 addresses', async (t) => {
     message: 'The host erp.example has more than 32 addresses.'
   })
 })
+
+t.test('a check does not wait long for a name server', async (t) => {
+  await t.resolves(new Targets([], () => new Promise(() => {}), 1).check('https://erp.example/'))
+})
