@@ -3,10 +3,10 @@ import type { Representation } from '../representations/representation.ts'
 import { choose } from './accept.ts'
 import { type DocumentNotation, isIn } from './notation.ts'
 
-/** A client that asks for plain XML or JSON gets the problem in it. */
+/** A client that asks for plain XML or JSON, or for lines of JSON, gets the problem in it. */
 const alsoAskedAs: Readonly<Record<string, readonly string[]>> = {
   'application/problem+xml': ['application/xml', 'text/xml'],
-  'application/problem+json': ['application/json']
+  'application/problem+json': ['application/json', 'application/x-ndjson']
 }
 
 /**

@@ -60,6 +60,7 @@ t.test('content negotiation', async (t) => {
       ['text/xml', 'application/problem+xml'],
       ['application/json', 'application/problem+json'],
       ['application/problem+json', 'application/problem+json'],
+      ['application/x-ndjson', 'application/problem+json'],
       ['application/json, application/problem+xml;q=0.9', 'application/problem+json'],
       ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'text/html; charset=utf-8'],
       ['text/csv', 'application/problem+xml'],
