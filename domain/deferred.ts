@@ -78,9 +78,13 @@ export function parseText<T>(text: JsonText): T {
   return JSON.parse(stringOf(text))
 }
 
-/** Joins texts, with a separator between them. The result is bytes if any text is, so that none is decoded. */
-export function joinTexts(texts: readonly JsonText[], separator = ''): JsonText {
-  const parts = separator === '' ? texts : texts.flatMap((text, i) => (i === 0 ? [text] : [separator, text]))
+/** The parts of a list's items as the parts of the list, with a comma between the items. */
+export function listed(items: readonly (readonly JsonText[])[]): readonly JsonText[] {
+  return items.flatMap((parts, i) => (i === 0 ? parts : [',', ...parts]))
+}
+
+/** Joins parts of a text. The result is bytes if any part is, so that none is decoded. Each call copies bytes, so join all parts at once. */
+export function joinTexts(parts: readonly JsonText[]): JsonText {
   // Adding strings does not copy them. `join` would copy an order into its event, and both into a page.
   if (parts.every((part) => typeof part === 'string')) return parts.reduce((joined, part) => joined + part, '')
   return Buffer.concat(parts.map(bufferOf))

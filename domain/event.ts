@@ -45,9 +45,14 @@ export interface ShopEvent extends EventHead {
 }
 
 /** An event as JSON. Its order may still be text, and is not parsed. */
-export function eventJson({ order, ...head }: ShopEvent): JsonText {
+export function eventJson(event: ShopEvent): JsonText {
+  return joinTexts(partsOfEvent(event))
+}
+
+/** The texts that are an event as JSON when they are joined. To join the events of a page one by one would copy a large order once more. */
+export function partsOfEvent({ order, ...head }: ShopEvent): readonly JsonText[] {
   const text = JSON.stringify(head)
-  return order ? joinTexts([`${text.slice(0, -1)},"order":`, jsonOf(order), '}']) : text
+  return order ? [`${text.slice(0, -1)},"order":`, jsonOf(order), '}'] : [text]
 }
 
 /** The events that a caller hears: all of `types`, and of `own.types` only those of the customer. */

@@ -16,8 +16,14 @@ export interface StatusDetails extends DetailsDraft {
 }
 
 /**
+ * The most characters of the seller's notes of an order and all its lines together. Each status may add notes to other lines, so without
+ * this limit an order could become larger than any document, and then nobody could read it.
+ */
+export const mostNoteCharacters = 500_000
+
+/**
  * The order with the details. Undefined: it has them already.
- * @throws DomainError `invalid-status` if the order lacks one of the lines, or a line is named twice
+ * @throws DomainError `invalid-status` if the order lacks one of the lines, a line is named twice, or the notes would be too long together
  */
 export function decideDetails(before: Order, details: StatusDetails): Order | undefined {
   const { items: wanted = [] } = details
@@ -42,7 +48,22 @@ export function decideDetails(before: Order, details: StatusDetails): Order | un
     items[i] = withDetails(item, draft)
     isChanged = true
   }
-  return isChanged ? withDetails({ ...before, items }, details) : undefined
+  if (!isChanged) return undefined
+  const after = withDetails({ ...before, items }, details)
+  refuseLongNotes(before, after)
+  return after
+}
+
+/** Notes may get shorter, also where they are too long already. */
+function refuseLongNotes(before: Order, after: Order): void {
+  const count = noteCharacters(after)
+  if (count <= mostNoteCharacters || count <= noteCharacters(before)) return
+  const detail = `The notes of the order and its lines would have ${count} characters. At most ${mostNoteCharacters} are allowed. Shorten them. Nothing was stored.`
+  throw new DomainError('invalid-status', detail)
+}
+
+function noteCharacters({ sellerNote = '', items }: Order): number {
+  return items.reduce((sum, item) => sum + (item.sellerNote?.length ?? 0), sellerNote.length)
 }
 
 function alreadyHas({ expectedDeliveryDate, sellerNote = '' }: SellerDetails, draft: DetailsDraft): boolean {

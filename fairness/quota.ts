@@ -24,9 +24,9 @@ export interface QuotaLimits extends Limits {
 
 export type ExceededLimit = 'total' | 'perCaller' | 'perNetwork'
 
-/** A name that has nothing may exceed the limit. Otherwise nobody could ever have something that is larger than the limit. */
-function isOver(limit: number, own: number, amount: number): boolean {
-  return own > 0 && own + amount > limit
+/** While nothing is in use, the limit may be exceeded. Otherwise nobody could ever have something that is larger than the limit. */
+function isOver(limit: number, used: number, amount: number): boolean {
+  return used > 0 && used + amount > limit
 }
 
 /** Counts how much of something is in use, in total, per caller and per network, and enforces limits on all of them. */
@@ -47,7 +47,7 @@ export class Quota {
     const factor = own + amount <= small ? 1.5 : 1
     if (isOver(perCaller, own, amount)) return 'perCaller'
     if (isOver(factor * perNetwork, this.#networks.of(network), amount)) return 'perNetwork'
-    if (this.#callers.total + amount > factor * total) return 'total'
+    if (isOver(factor * total, this.#callers.total, amount)) return 'total'
     this.#add(holder, amount)
     return undefined
   }

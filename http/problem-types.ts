@@ -183,8 +183,9 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
   },
   'invalid-status': {
     status: 422,
-    title: 'The lines of the status do not fit those of the order',
-    explanation: 'Each item of a status names a line of the order by its number. Read the order again. Nothing was stored.'
+    title: 'The status does not fit the order',
+    explanation:
+      'The order has no such line, a line is given twice, or the notes of the order and its lines would be too long together. The problem says which. Nothing was stored.'
   },
   'invalid-shipment': {
     status: 422,

@@ -177,7 +177,12 @@ export default fp(
      */
     async function writeDeferred(request: FastifyRequest, name: string, text: JsonText, context: Context): Promise<Uint8Array | undefined> {
       const write = () => app.documents.write(request, name, selected(request).mediaType, text, context)
-      return isRead(request.method) ? request.withRoomFor(text, write) : request.writeWithRoom(text, write)
+      if (!isRead(request.method)) return request.writeWithRoom(text, write)
+      return request.withRoomFor(text, async () => {
+        // To read the text took as long as it takes to send it to the process, so others come between.
+        await request.nextTurn()
+        return write()
+      })
     }
 
     async function sendWhenWritten<Body>(reply: FastifyReply, written: Promise<Body>, send: (body: Body) => void): Promise<void> {

@@ -2,16 +2,16 @@ import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { day } from '../config.ts'
-import { defer, joinTexts, mostInline } from '../domain/deferred.ts'
+import { defer, joinTexts, listed, mostInline } from '../domain/deferred.ts'
 import { PositionError } from '../domain/errors.ts'
 import {
   type Audience,
   audienceOf,
   type EventHead,
   type EventType,
-  eventJson,
   eventTypes,
   narrow,
+  partsOfEvent,
   type ShopEvent
 } from '../domain/event.ts'
 import { isStart, isStartKept, startCursor } from '../domain/event-start.ts'
@@ -54,6 +54,7 @@ const events: RoutePlugin = async (app, { config }) => {
       const weight = heads.reduce((sum, head) => sum + head.weight, 0)
       // Large orders are not even read while too many are being written.
       request.holdUnreadOrder(weight)
+      request.chargeForOrder(weight)
       // A page with large orders waits for the document process, which has limits of its own.
       if (weight <= mostInline) await request.listTurn(heads.length)
       const readAll = () => unlessExpired(request, audience, request.query, () => wholeEvents(request, heads))
@@ -63,6 +64,8 @@ const events: RoutePlugin = async (app, { config }) => {
         { rel: 'self', href: request.url },
         { rel: 'next', href: uriAfter(last, request.query) }
       ]
+      // To read megabytes of orders and to join them each takes long.
+      if (weight > mostInline) await request.nextTurn()
       const page = eventsPage(read, weight, { links, version: validators.version, isFinal, types })
       request.holdRead(page)
       return reply.represent(page)
@@ -208,8 +211,8 @@ function withinWeight(heads: readonly EventHead[]): readonly EventHead[] {
 /** The page as a value that is written here, or in the document process if its orders are large together. */
 function eventsPage(events: readonly ShopEvent[], weight: number, page: Omit<EventsPage, 'events'>): EventsPage {
   if (weight <= mostInline) return { ...page, events }
-  const texts = joinTexts(events.map(eventJson), ',')
-  return defer<EventsPage>(joinTexts([`${JSON.stringify(page).slice(0, -1)},"events":[`, texts, ']}']), page)
+  const text = joinTexts([`${JSON.stringify(page).slice(0, -1)},"events":[`, ...listed(events.map(partsOfEvent)), ']}'])
+  return defer<EventsPage>(text, page)
 }
 
 export default fp(events, {

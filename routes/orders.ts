@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { type Caller, hasScope, listingScopes, onlyListedCustomer } from '../domain/caller.ts'
-import { fromJson, joinTexts, jsonOf } from '../domain/deferred.ts'
+import { fromJson, joinTexts, jsonOf, listed } from '../domain/deferred.ts'
 import { hasCode } from '../domain/errors.ts'
 import { type Order, orderStatuses, type StoredOrderHead } from '../domain/order.ts'
 import { orderList } from '../domain/order-list.ts'
@@ -45,7 +45,10 @@ const orders: RoutePlugin = async (app, { config }) => {
       })
       const { isPage } = request
       if (shape === 'lines' && !isPage) {
-        const page = await request.makingRoom((most) => request.read((store) => store.wholeOrders(query, most)))
+        const page = await request.makingRoom(
+          (most) => request.read((store) => store.wholeOrders(query, most)),
+          (size) => request.chargeForOrder(size)
+        )
         const whole = wholePage(page.items, restOf(page))
         request.holdRead(whole)
         return reply.represent(whole)
@@ -153,8 +156,8 @@ function validatorsOf(query: Filters & PageQuery, caller: Caller, revision: stri
 
 /** The whole orders become a page as text, so that this thread parses no large one, nor many. */
 function wholePage(orders: readonly Order[], rest: Omit<OrderPage, 'orders'>): OrderPage {
-  const texts = joinTexts(orders.map(jsonOf), ',')
-  return fromJson<OrderPage>(joinTexts(['{"orders":[', texts, '],', JSON.stringify(rest).slice(1)]), rest)
+  const texts = listed(orders.map((order) => [jsonOf(order)]))
+  return fromJson<OrderPage>(joinTexts(['{"orders":[', ...texts, '],', JSON.stringify(rest).slice(1)]), rest)
 }
 
 export default fp(orders, { name: 'orders', encapsulate: true, dependencies: ['representation', 'authorization', 'sharing', 'visibility'] })

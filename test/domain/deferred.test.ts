@@ -5,6 +5,7 @@ import {
   fromJson,
   includesText,
   joinTexts,
+  listed,
   mostInline,
   stringOf,
   textOf,
@@ -68,5 +69,6 @@ t.test('texts of bytes are joined, searched and counted without decoding them', 
   t.equal(stringOf(joined), `[${wide}]`)
   t.equal(stringOf(withProperties({ id: 'ü' }, part)), `{"id":"ü",${wide.slice(1)}`)
   t.equal(joinTexts(['[', wide, ']']), `[${wide}]`, 'strings stay a string')
+  t.same(listed([['1'], ['[', '2', ']'], ['3']]), ['1', ',', '[', '2', ']', ',', '3'])
   t.equal(withProperties({ id: 'ü' }, wide), `{"id":"ü",${wide.slice(1)}`)
 })

@@ -3,7 +3,7 @@ import { carryOver } from '../../domain/carrying-over.ts'
 import { defer } from '../../domain/deferred.ts'
 import { decimal } from '../../domain/money.ts'
 import type { Order, OrderItem } from '../../domain/order.ts'
-import { decideDetails } from '../../domain/seller-details.ts'
+import { decideDetails, mostNoteCharacters } from '../../domain/seller-details.ts'
 import { cutToShipped, decideShipment, leftOf, mostShipments, requireLines } from '../../domain/shipping.ts'
 
 const line = (number: number, productId: string, quantity: string, more: Partial<OrderItem> = {}): OrderItem => ({
@@ -179,4 +179,19 @@ t.test('details that the order has already change nothing; an empty note removes
   const after = decideDetails(before, { note: 'y', items: [{ line: 1, note: '' }] })
   t.match(after, { sellerNote: 'y', expectedDeliveryDate: '2026-12-01' })
   t.notOk('sellerNote' in (after?.items[0] ?? {}))
+})
+
+t.test('the seller’s notes of an order have a limit together; where they are over it already, they may get shorter', async (t) => {
+  const most = 'x'.repeat(4000)
+  const lines = Array.from({ length: 150 }, (_, i) => line(i + 1, 'a', '1'))
+  const noted = (count: number) => lines.map((item, i) => (i < count ? { ...item, sellerNote: most } : item))
+  const full = order(noted(mostNoteCharacters / most.length))
+  t.throws(() => decideDetails(full, { note: 'y' }), { code: 'invalid-status', message: /500001 characters\. At most 500000/ })
+  t.throws(() => decideDetails(full, { items: [{ line: 126, note: most }] }), { code: 'invalid-status' })
+  t.ok(decideDetails(full, { expectedDeliveryDate: '2026-12-01' }))
+  t.match(decideDetails(full, { note: 'y', items: [{ line: 1, note: '' }] }), { sellerNote: 'y' })
+  const over = order(noted(150))
+  t.throws(() => decideDetails(over, { note: 'y' }), { code: 'invalid-status' })
+  t.match(decideDetails(over, { items: [{ line: 1, note: 'Soon.' }] })?.items[0], { sellerNote: 'Soon.' })
+  t.ok(decideDetails(over, { expectedDeliveryDate: '2026-12-01' }))
 })

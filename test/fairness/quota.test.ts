@@ -51,3 +51,14 @@ t.test('a caller that has little is refused only when its network, or all togeth
     for (const one of [...small, from('f', 'w')]) quota.release(one, 1)
   }
 })
+
+t.test('what is larger than all callers may have together is acquired when nothing else is', async (t) => {
+  const quota = new Quota({ total: 10, perNetwork: 6, perCaller: 4 })
+  t.equal(quota.acquire(from('a'), 1), undefined)
+  t.equal(quota.acquire(from('b'), 11), 'total')
+  quota.release(from('a'), 1)
+  t.equal(quota.acquire(from('b'), 11), undefined)
+  t.equal(quota.acquire(from('a'), 1), 'total')
+  quota.release(from('b'), 11)
+  t.equal(quota.acquire(from('a'), 1), undefined)
+})

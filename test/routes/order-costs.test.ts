@@ -101,6 +101,25 @@ t.test('a large order is charged once, and only if it is read', async (t) => {
   for (const [i, [status, cost, key, request]] of expected.entries()) t.same(await ask(key, request), { status, cost }, `${i}`)
 })
 
+t.test('a page of events or of whole orders is charged for the large orders on it', async (t) => {
+  const { shop, buyer, seller, whole, ask } = await setUp(t, 1_200)
+  const get = (url: string, headers: Headers) => shop.app.inject({ url, headers })
+  for (const [url, key] of [
+    ['/events', buyer],
+    ['/events', seller],
+    ['/orders?with=lines', buyer],
+    ['/orders?with=lines', seller]
+  ] as const) {
+    const json = { ...key, accept: 'application/json' }
+    const { status, cost } = await ask(key, () => get(url, json))
+    t.equal(status, 200)
+    t.ok(cost >= whole, `${url} costs ${cost}, at least ${whole}`)
+    const { headers } = await get(url, json)
+    t.same(await ask(key, () => get(url, { ...json, 'if-none-match': String(headers['etag']) })), { status: 304, cost: 0 })
+  }
+  t.same(await ask(seller, () => get('/orders', seller)), { status: 200, cost: 1 })
+})
+
 t.test('others’ orders are not read before they are hidden', async (t) => {
   const { shop, order, own } = await setUp(t, 1)
   const other = await countedKey(shop, 'Other', 'order')

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { decimal } from '../../domain/money.ts'
 import { build, orderXml, type Shop, xml } from '../build.ts'
 import { faultsByPublishedSchema } from '../representations/published.ts'
 import { hidden, html, post } from './form-post.ts'
@@ -169,6 +170,30 @@ t.test('a status tells the buyer a date and a note, of the order and of its line
   for (const wrong of ['<expected-delivery-date>soon</expected-delivery-date>', `<note>${'n'.repeat(4001)}</note>`, '<item/>']) {
     t.equal((await put(`<status>completed</status>${wrong}`)).statusCode, 422, wrong.slice(0, 40))
   }
+})
+
+t.test('notes that are too long together are refused, and the order can be read as before', async (t) => {
+  const shop = await build(t, { products: { 'ABC-1': { onHand: decimal('200') } } })
+  const seller = await shop.key('ERP', 'fulfilment')
+  const items = '<item><product-id>ABC-1</product-id><quantity>1</quantity></item>'
+  const { headers } = await shop.app.inject({
+    method: 'POST',
+    url: '/order',
+    headers: xml,
+    payload: `<purchase-order>${items.repeat(126)}</purchase-order>`
+  })
+  const order = String(headers['location'])
+  const put = (lines: readonly number[]) => {
+    const notes = lines.map((line) => `<item line="${line}"><note>${'x'.repeat(4000)}</note></item>`)
+    const payload = `<order-status><status>accepted</status>${notes.join('')}</order-status>`
+    return shop.app.inject({ method: 'PUT', url: `${order}/status`, headers: { ...xml, ...seller, 'if-match': '*' }, payload })
+  }
+  const all = Array.from({ length: 126 }, (_, i) => i + 1)
+  t.equal((await put(all.slice(0, 100))).statusCode, 200)
+  const refused = await put(all.slice(100))
+  t.match([refused.statusCode, refused.body], [422, /would have 504000 characters\. At most 500000 are allowed/])
+  t.match((await shop.app.inject(order)).body, 'version="2"')
+  t.equal((await put(all.slice(100, 125))).statusCode, 200)
 })
 
 t.test('the details of a status come back as they went in, in XML and JSON, and the buyer who changes the order keeps them', async (t) => {
