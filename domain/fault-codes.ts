@@ -40,6 +40,7 @@ export const buyerFaultCodes = [
   'order-unknown',
   'sent-before',
   'no-line-left',
+  'too-much-text',
   'unknown-line-status',
   'outdated-revision',
   'copy-of-unknown-order'

@@ -10,6 +10,7 @@ import {
   continuesLine,
   detailsOf,
   type Extension,
+  type LineDetails,
   mostTexts,
   type Order,
   type OrderHeader,
@@ -17,6 +18,12 @@ import {
   type PurchaseOrder,
   type PurchaseOrderItem
 } from './order.ts'
+
+/**
+ * The most characters that the notes and extensions of a changed order have together. Each change may add as much as a document can hold,
+ * so without this limit an order could become larger than any document, and then nobody could read it.
+ */
+export const mostTextCharacters = 2 * 1024 * 1024
 
 /** How one line changes. `lineId` is the buyer's number of the line, or, where the order has none, its position. */
 export interface LineChange {
@@ -65,7 +72,8 @@ export function changeLines(before: Order, document: PurchaseOrder, changes: rea
     items: kept.map((line) => itemAfter(line, settled.moved)),
     hasDocument: true as const
   }
-  const listed = [...faults, ...settled.faults].slice(0, mostFaults)
+  const tooMuch = excessiveText(before, order)
+  const listed = [...faults, ...settled.faults, ...(tooMuch ? [tooMuch] : [])].slice(0, mostFaults)
   return { order, positions: kept.map(({ position }) => position), faults: listed }
 }
 
@@ -105,6 +113,23 @@ function applyChange(
       slot.line = { ...line, ...named }
   }
   return undefined
+}
+
+/** Texts may get shorter, also where they are too long already. */
+function excessiveText(before: Order, after: PurchaseOrder): Fault | undefined {
+  const count = textCharacters(after)
+  if (count <= mostTextCharacters || count <= textCharacters(before)) return undefined
+  const detail = `The notes and extensions of the order would have ${count} characters. At most ${mostTextCharacters} are allowed. Shorten them, or place another order.`
+  return { code: 'too-much-text', detail }
+}
+
+function textCharacters(order: Pick<PurchaseOrder, 'notes' | 'extensions'> & { readonly items: readonly LineDetails[] }): number {
+  let count = 0
+  for (const { notes, extensions = [] } of [order, ...order.items] satisfies readonly Pick<LineDetails, 'notes' | 'extensions'>[]) {
+    for (const note of notes) count += note.length
+    for (const { name, value } of extensions) count += name.length + value.length
+  }
+  return count
 }
 
 /** The item of a line, without a destination that the order has given up. */

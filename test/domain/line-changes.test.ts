@@ -1,5 +1,5 @@
 import t from 'tap'
-import { changeLines, type LineChange } from '../../domain/line-changes.ts'
+import { changeLines, type LineChange, mostTextCharacters } from '../../domain/line-changes.ts'
 import { decimal } from '../../domain/money.ts'
 import type { Order, OrderItem, PurchaseOrderItem } from '../../domain/order.ts'
 import { item, purchase } from '../stores/fixtures.ts'
@@ -162,4 +162,20 @@ t.test('what the document leaves out of a party stays; of a party with another n
   })
   t.same(after({ shipTo: { address: { city: 'GOUDA' } } }).shipTo, { ...shipTo, address: { city: 'GOUDA' } })
   t.same(after({ shipTo: { address: { city: 'Delft' } } }).shipTo, { address: { city: 'Delft' } }, 'who is there is not known')
+})
+
+t.test('notes and extensions have a limit together; where they are over it already, they may get shorter', async (t) => {
+  // As many characters as the order has in its header: 'first', 'a' and '1'.
+  const ofHeader = 7
+  const texts = (characters: number) => ({ notes: ['n'], extensions: [{ name: 'x', value: 'v'.repeat(characters - 2) }] })
+  const orderWith = (characters: number) => orderOf(placedItem(1, { lineId: '10' }), placedItem(2, { lineId: '20', ...texts(characters) }))
+  const added = (characters: number) => ['added', '30', sent('c', 1, { lineId: '30', ...texts(characters) })] as const
+  const full = orderWith(mostTextCharacters - ofHeader - 2)
+  t.strictSame(after(full, added(2)).faults, [])
+  t.strictSame(after(full, added(3)).faults, ['too-much-text undefined'])
+  t.strictSame(after(full, ['deleted', '20', sent('-', 1)], added(1000)).faults, [])
+  const over = orderWith(2 * mostTextCharacters)
+  t.strictSame(after(over, ['changed', '10', sent('a', 5, { lineId: '10' })]).faults, [])
+  t.strictSame(after(over, added(2)).faults, ['too-much-text undefined'])
+  t.strictSame(after(over, ['deleted', '20', sent('-', 1)]).faults, [])
 })

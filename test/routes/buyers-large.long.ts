@@ -200,3 +200,18 @@ t.test('a client that resets while the answer to its large order is written is n
   )
   t.equal((await shop.store.orders({ limit: 2 })).items.length, 1)
 })
+
+t.test('changes of lines, each as large as it may be, make no order larger than one document could', async (t) => {
+  const shop = await build(t, { products })
+  const key = await shop.key('acme', 'order')
+  const placed = await send(shop, ublOrder(), key)
+  const notes = `<cbc:Note>${'x'.repeat(4_000)}</cbc:Note>`.repeat(100)
+  const added = (id: string) => ublLine({ id, status: '1', more, item }).replace(`<cbc:ID>${id}</cbc:ID>`, `$&${notes}`)
+  const change = (sequence: string) => ublChange({ sequence, lines: ['1', '2', '3', '4'].map((line) => added(`${sequence}${line}`)) })
+  t.equal((await send(shop, change('1'), key)).statusCode, 200)
+  const refused = await send(shop, change('2'), key)
+  t.same([refused.statusCode, ublAnswer(refused).code], [422, 'RE'])
+  t.match(ublAnswer(refused).notes.join('\n'), /would have 32\d{5} characters\. At most 2097152 are allowed/)
+  const whole = await shop.app.inject({ url: String(placed.headers['location']), headers: { ...key, accept: 'application/xml' } })
+  t.equal(whole.body.match(/<line-id>/g)?.length, 5)
+})
