@@ -50,9 +50,12 @@ const maxExtensionName = maxLengthOf(extensionType.attributes[0]?.type)
 const noProduct = '-'
 const anyQuantity = '1'
 
+/** The length of a text as XSD counts it, where a character outside of the Basic Multilingual Plane is one and not two. */
+const charactersIn = (text: string) => [...text].length
+
 /** Whether the shop's schema can hold a text. A text that it cannot hold is left out: the stored document still has it. */
 function fits(text: string, { text: type }: ElementType): boolean {
-  if (text.length > maxLengthOf(type)) return false
+  if (charactersIn(text) > maxLengthOf(type)) return false
   if (type?.patterns.some((pattern) => !new RegExp(`^(?:${pattern})$`).test(text))) return false
   return !type?.isPositive || compare(text as Decimal, zero) > 0
 }
@@ -104,8 +107,9 @@ class Builder {
   }
 
   #orderNumber(number: Sourced | undefined): Sourced | undefined {
-    if (!number || number.text.length <= maxOrderNumber) return number
-    this.#fault('invalid-value', number, `The number of the order has ${number.text.length} characters; it can have ${maxOrderNumber}.`)
+    const length = charactersIn(number?.text ?? '')
+    if (!number || length <= maxOrderNumber) return number
+    this.#fault('invalid-value', number, `The number of the order has ${length} characters; it can have ${maxOrderNumber}.`)
     return undefined
   }
 

@@ -72,7 +72,7 @@ export function outdated({ revision, revisionAt }: BuyerReference, document: Ord
     return { invalid: [{ code: 'invalid-value', detail, ...revisionAt }], refused: [] }
   }
   if (revision === undefined || last === undefined || compare(decimal(revision), decimal(last)) > 0) return noObjections
-  const detail = `The order has been changed by version ${last} already; this is version ${revision}. Send a version above it.`
+  const detail = `The order was already changed by version ${last}; this is version ${revision}. Send a higher version.`
   return { invalid: [], refused: [{ code: 'outdated-revision', detail, ...revisionAt }] }
 }
 

@@ -219,7 +219,7 @@ function combinedRefusal(
 
 /** A buyer's system may repeat a document after its order was cancelled or got another number or content. That places no new order. */
 function sentBefore({ id, status }: Pick<Order, 'id' | 'status'>): DomainError {
-  const since = isActive(status) ? 'has another number since' : `is ${status}`
+  const since = isActive(status) ? 'now has another number' : `is ${status}`
   const detail = `This document was sent before: it is the document of the order ${id}, which ${since}. To order again, send an order with a new number.`
   return new DomainError('order-refused', detail, { faults: [{ code: 'sent-before', detail }] })
 }
@@ -246,6 +246,6 @@ export function refusedTransition(from: OrderStatus, to: OrderStatus): DomainErr
   }
   if (to === 'cancelled') return new DomainError('transition-refused', `The order is ${from}: there is nothing left to cancel.`)
   const next = nextStatuses(from)
-  const allowed = next.length === 0 ? 'nothing follows that' : `it can become ${next.join(' or ')}`
+  const allowed = next.length === 0 ? 'no other status can follow' : `it can become ${next.join(' or ')}`
   return new DomainError('transition-refused', `The order is ${from} and cannot become ${to}: ${allowed}.`)
 }

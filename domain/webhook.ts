@@ -157,7 +157,7 @@ export function webhookNotFound(): DomainError {
 /** @param webhooks the other webhooks of the customer @throws DomainError `too-many-webhooks` */
 export function requireRoomOfCustomer(webhooks: number): void {
   if (webhooks >= mostWebhooks.ofCustomer)
-    throw new DomainError('too-many-webhooks', `You have ${webhooks} webhooks, which is the most. Delete one first.`)
+    throw new DomainError('too-many-webhooks', `You have ${webhooks} webhooks, which is the limit. Delete one first.`)
 }
 
 /** @param active the other active webhooks of all customers @throws DomainError `too-many-webhooks` */
@@ -165,7 +165,7 @@ export function requireRoomInAll(active: number): void {
   if (active >= mostWebhooks.inAll)
     throw new DomainError(
       'too-many-webhooks',
-      `The shop has ${active} active webhooks, which is the most. Ask the shop to revoke keys that are no longer used: that ends their webhooks.`
+      `The shop has ${active} active webhooks, which is the limit. Ask the shop to revoke keys that are no longer used: that ends their webhooks.`
     )
 }
 

@@ -22,8 +22,11 @@ export class TimeShares {
     const used = Math.max(this.#level, this.used(caller))
     this.#used.delete(caller)
     this.#used.set(caller, used)
-    const [oldest] = this.#used.keys()
-    if (this.#used.size > maxCallers && oldest !== undefined) this.#used.delete(oldest)
+    // A caller that was forgotten while it waited is remembered again by `end`, so there can be several too many.
+    for (const oldest of this.#used.keys()) {
+      if (this.#used.size <= maxCallers) break
+      this.#used.delete(oldest)
+    }
   }
 
   /** Call this when work of a caller begins. Of all who wait, that caller has used least. */

@@ -1,9 +1,9 @@
 import { Problem } from './problem.ts'
 
-const longestKey = 255
+export const longestKey = 255
 
 /** Characters of a guest's key. All guests share one scope: anybody who guesses a guest's key and order gets the order's URI. */
-const shortestGuestKey = 16
+export const shortestGuestKey = 16
 
 /**
  * Reads an Idempotency-Key header, bare or as the structured string that the draft wants.

@@ -43,12 +43,12 @@ export function refusedQuery(parameters: Parameters, found: readonly AjvFault[])
   const all = [...faults.values()]
   const detail = all.map((fault) => fault.detail).join(' ')
   if (!found.some(isUnknown)) return new Problem('malformed-request', detail, { faults: all })
-  if (known.length === 0) return new Problem('malformed-request', `${detail} There are none here.`, { faults: all })
+  if (known.length === 0) return new Problem('malformed-request', `${detail} This resource takes none.`, { faults: all })
   return new Problem('malformed-request', `${detail} The parameters are ${known.join(', ')}.`, { faults: all, available: known })
 }
 
 function detailOf(name: string, parameter: Parameter, { instancePath, keyword, data }: AjvFault): string {
-  if (parameter.type !== 'array' && Array.isArray(data)) return `${name} is there more than once. Send it once.`
+  if (parameter.type !== 'array' && Array.isArray(data)) return `${name} occurs more than once. Send it once.`
   const one = parameter.items ?? parameter
   if (one.format === 'date-time') return notAnInstant(name, String(data))
   if (one.type === 'integer') return `${name} must be a whole number from ${one.minimum} to ${one.maximum}.`

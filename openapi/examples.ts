@@ -1,6 +1,6 @@
 import { guest } from '../domain/caller.ts'
 import { decimal } from '../domain/money.ts'
-import type { Order } from '../domain/order.ts'
+import type { Order, OrderSummary } from '../domain/order.ts'
 import type { Product } from '../domain/product.ts'
 import type { Shipment } from '../domain/shipping.ts'
 import type { Delivery, Webhook } from '../domain/webhook.ts'
@@ -165,6 +165,10 @@ const shipment: Shipment = {
   items: [{ line: 1, productId: product.id, name: product.name, unit: product.unit, quantity: decimal('2') }]
 }
 
+function summaryOf({ items, notes: _notes, extensions: _extensions, ...head }: Order): OrderSummary {
+  return { ...head, itemCount: items.length }
+}
+
 /** Example values for the service's writers, by the schema name of their representations. */
 function samples(base: string): Readonly<Record<string, unknown>> {
   const uri = uris(base)
@@ -183,7 +187,7 @@ function samples(base: string): Readonly<Record<string, unknown>> {
     } satisfies ProductPage,
     order,
     orders: {
-      orders: [{ ...order, itemCount: order.items.length }],
+      orders: [summaryOf(order)],
       links: [
         { rel: 'self', href: uri.orders },
         { rel: 'first', href: uri.orders }
@@ -221,7 +225,7 @@ function samples(base: string): Readonly<Record<string, unknown>> {
       type: uri.problem('invalid-document'),
       title,
       status,
-      detail: 'The document does not match its schema: one error. Nothing was stored.',
+      detail: 'The document does not match its schema: 1 error. Nothing was stored.',
       instance: uri.placeOrder,
       errors: [
         {

@@ -1,3 +1,4 @@
+import { longestKey, shortestGuestKey } from '../http/idempotency-key.ts'
 import type { Parameter, Reference } from '../representations/api-description.ts'
 
 const text = { type: 'string' } as const
@@ -33,11 +34,12 @@ export const requestFields = {
   ),
   IdempotencyKey: field(
     'Idempotency-Key',
-    'Makes it safe to repeat the request: the same key with the same body gets the response of the first request. With or without quotes. Without an API key it must have at least 16 characters that nobody can guess.',
+    `Makes it safe to repeat the request: the same key with the same body gets the response of the first request. With or without quotes. Without an API key it must have at least ${shortestGuestKey} characters that nobody can guess.`,
     {
       type: 'string',
       minLength: 1,
-      maxLength: 257,
+      // With quotes, around characters that each may have a backslash before them.
+      maxLength: 2 * longestKey + 2,
       examples: ['"8e03978e-40d5-43dd-bc93-6894a57f9324"']
     }
   ),

@@ -97,7 +97,7 @@ const batchLimits = {
 /** @param own how many the caller has in progress */
 function refusal(limit: ExceededLimit, what: string, own: number): Problem {
   if (limit !== 'perCaller') return new Problem('overloaded', `Too many ${what} are in progress in the shop. Try again in a few seconds.`)
-  return new Problem('too-many-requests', `${own} ${what} of yours are in progress. Wait for an answer before you send more.`, {
+  return new Problem('too-many-requests', `${own} of your ${what} are in progress. Wait for one to finish before you send more.`, {
     headers: retryAfter
   })
 }

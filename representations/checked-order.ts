@@ -9,7 +9,7 @@ import { renderPage } from './views.ts'
 /** Elements that only a placed order has. */
 const ofPlaced: ReadonlySet<string> = new Set(['placed-at', 'modified-at', 'link'])
 
-/** An order as it would be. It has no URI, so it has no id, version, dates and links. */
+/** An order as it would be. It has no URI, so it has no id, version, dates or links. */
 export const checkedOrderRepresentations = makeRepresentations<Order>({
   name: 'checked-order',
   type: rootType(orderXsd, 'order'),

@@ -236,8 +236,9 @@ const longestUri = 4000
 
 /** The URI of a blank order with the products and quantities of an order. Undefined: it has too many for a form, or for a URI. */
 function orderAgainUri({ items }: Order, base: string): string | undefined {
-  if (items.length > maxFormLines) return undefined
-  const lines = acceptedItems(items).flatMap(({ productId, quantity }) => [`product=${productId}`, `quantity=${plain(quantity)}`])
+  const accepted = acceptedItems(items)
+  if (accepted.length > maxFormLines) return undefined
+  const lines = accepted.flatMap(({ productId, quantity }) => [`product=${productId}`, `quantity=${plain(quantity)}`])
   const uri = `${uris(base).placeOrder}?${lines.join('&')}`
   return uri.length > longestUri ? undefined : uri
 }

@@ -208,8 +208,8 @@ export class Targets {
     if (this.#allowed.hosts.has(host) || this.#isAllowedAddress(address) || isPublic(address)) return
     refuse(
       host === address
-        ? `The address ${address} is not a public one.`
-        : `The host ${host} has an address that is not a public one. The shop calls it only if its operator allows it.`
+        ? `The address ${address} is not public.`
+        : `The host ${host} has an address that is not public. The shop calls it only if its operator allows it.`
     )
   }
 }

@@ -5,8 +5,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { perhapsStored } from '../outcomes.ts'
 import { connectTimeout } from './connect-timeout.ts'
-import { failure, overloaded } from './failures.ts'
+import { failure, isConnectionLost, overloaded } from './failures.ts'
 import { withCheckedTls } from './tls-mode.ts'
 
 /** Milliseconds. The client waits longer than the server, so that the server's error gives the reason. */
@@ -100,8 +101,8 @@ export class Database implements Queries {
   /**
    * Runs statements as one transaction, which is on disk when the promise resolves. Statements that `work` does not await are
    * sent together with the COMMIT. If a statement fails, all are undone. A transaction that wrote nothing ends with ROLLBACK,
-   * which does not wait for the disk. If the connection is lost during the COMMIT, the outcome is unknown, so this method
-   * never retries.
+   * which does not wait for the disk. If the connection is lost during the COMMIT, the outcome is unknown: the error says so, and this
+   * method never retries.
    */
   async transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
     this.#admit()
@@ -110,6 +111,7 @@ export class Database implements Queries {
     })
     const sent: Promise<pg.QueryResult>[] = []
     let end = 'ROLLBACK'
+    let isCommitSent = false
     const send = <Row extends pg.QueryResultRow>(text: string, values?: readonly unknown[]) => {
       const result = client.query<Row>(text, values && [...values])
       result.catch(() => {})
@@ -126,7 +128,9 @@ export class Database implements Queries {
       // The locking relies on this isolation level, so it must not depend on the database's default.
       send('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE')
       const value = await work({ query })
-      const { command } = await send(end)
+      const ending = send(end)
+      isCommitSent = end === 'COMMIT'
+      const { command } = await ending
       await Promise.all(sent)
       // PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK, not with an error.
       if (command !== end) throw new Error(`${end} was answered with ${command}`)
@@ -135,7 +139,8 @@ export class Database implements Queries {
       await send('ROLLBACK').catch(() => {})
       // The first error has the reason. The errors after it only say that the transaction was aborted.
       const failed = (await Promise.allSettled(sent)).find((result) => result.status === 'rejected')
-      throw failed ? failure(failed.reason) : error
+      if (!failed) throw error
+      throw isCommitSent && isConnectionLost(failed.reason) ? perhapsStored(failed.reason) : failure(failed.reason)
     } finally {
       client.release(client.getTransactionStatus() !== 'I')
     }

@@ -26,17 +26,25 @@ export function isBug(error: Error): boolean {
   return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError
 }
 
-/** An error that is not from the server is from the driver or the network, unless it is a bug. */
+/** Whether there was no answer of the server. An error that is not from the server is from the driver or the network, unless it is a bug. */
+export function isConnectionLost(error: unknown): boolean {
+  return error instanceof Error && !(error instanceof pg.DatabaseError) && !isBug(error)
+}
+
 function isOutOfReach(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError) return outOfReach.test(error.code ?? '')
-  return error instanceof Error && !isBug(error)
+  return isConnectionLost(error) || (error instanceof pg.DatabaseError && outOfReach.test(error.code ?? ''))
 }
 
 export function unavailable(cause?: unknown): DomainError {
   return new DomainError('store-unavailable', 'The shop cannot reach its database right now. Try again in a few seconds.', { cause })
 }
 
-export function overloaded(cause?: unknown): DomainError {
+export function overloaded(): DomainError {
+  return new DomainError('store-overloaded', 'The shop has too much to do right now. Try again in a few seconds.')
+}
+
+/** The error of a transaction that was undone. */
+export function overloadedWrite(cause?: unknown): DomainError {
   return new DomainError('store-overloaded', 'The shop has too much to do right now. Nothing was stored. Try again in a few seconds.', {
     cause
   })

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isRace, overloaded } from './failures.ts'
+import { isRace, overloadedWrite } from './failures.ts'
 
 /** The most attempts when a transaction conflicts with others. */
 const mostAttempts = 6
@@ -13,7 +13,7 @@ export async function retrying<T>(run: () => Promise<T>): Promise<T> {
       return await run()
     } catch (error) {
       if (!isRace(error)) throw error
-      if (attempt === mostAttempts) throw overloaded(error)
+      if (attempt === mostAttempts) throw overloadedWrite(error)
       await sleep(firstPause * 2 ** (attempt - 1) * (0.5 + Math.random()))
     }
   }

@@ -15,13 +15,13 @@ t.test('a query that is refused says what is wrong and what to write (RFC 9457 3
     ['/orders?placed-since=2026-11-31T00:00:00Z', `placed-since ${time}`],
     [
       '/products?updated-since=2026-11-21T08:30:00Z&updated-since=2026-11-21T08:30:00Z',
-      'updated-since is there more than once. Send it once.'
+      'updated-since occurs more than once. Send it once.'
     ],
-    ['/products?limit=1&limit=1', 'limit is there more than once. Send it once.'],
-    ['/products?q=a&q=b', 'q is there more than once. Send it once.'],
-    ['/orders?order=newest&order=newest', 'order is there more than once. Send it once.'],
-    ['/events?after=a&after=b', 'after is there more than once. Send it once.'],
-    [`${order}?page=1&page=2`, 'page is there more than once. Send it once.'],
+    ['/products?limit=1&limit=1', 'limit occurs more than once. Send it once.'],
+    ['/products?q=a&q=b', 'q occurs more than once. Send it once.'],
+    ['/orders?order=newest&order=newest', 'order occurs more than once. Send it once.'],
+    ['/events?after=a&after=b', 'after occurs more than once. Send it once.'],
+    [`${order}?page=1&page=2`, 'page occurs more than once. Send it once.'],
     ['/products?limit=ten', 'limit must be a whole number from 1 to 1000.'],
     ['/products?limit=0', 'limit must be a whole number from 1 to 1000.'],
     ['/products?limit=99999999999999999999', 'limit must be a whole number from 1 to 1000.'],

@@ -103,3 +103,16 @@ t.test('a document that is said to be in US-ASCII is read if it is, and refused 
   t.equal((await send(shop, declared(`<?xml version="1.0" encoding="UTF-8"?>${own()}`))).statusCode, 400, 'as before')
   t.equal(await orderCount(shop), count)
 })
+
+t.test('a text is as long as its characters, also where JavaScript counts two for one', async (t) => {
+  const shop = await build(t, { products })
+  const key = await shop.key('acme', 'order')
+  const note = '😀'.repeat(4_000)
+  const placed = await send(shop, ublOrder({ number: '🔩'.repeat(64), header: `<cbc:Note>${note}</cbc:Note>` }), key)
+  t.equal(placed.statusCode, 201, placed.body.slice(0, 1_000))
+  const { body } = await shop.app.inject({ url: String(placed.headers['location']), headers: { ...key, accept: 'application/xml' } })
+  t.match(body, `<order-number>${'🔩'.repeat(64)}</order-number>`)
+  t.match(body, `<note>${note}</note>`)
+  const refused = await send(shop, ublOrder({ number: '🔩'.repeat(65) }), key)
+  t.match([refused.statusCode, ublAnswer(refused).notes.join()], [422, /The number of the order has 65 characters; it can have 64/])
+})

@@ -47,7 +47,7 @@ t.test('a parameter is refused: whoever filters would take everything for what w
   for (const accept of ['application/xml', 'text/csv', 'application/x-ndjson']) {
     const { statusCode, body } = await app.inject({ url: '/catalogue?category=Safety', headers: { accept } })
     t.equal(statusCode, 400)
-    t.match(body.replaceAll('\\"', '"'), 'There is no parameter "category". There are none here.', accept)
+    t.match(body.replaceAll('\\"', '"'), 'There is no parameter "category". This resource takes none.', accept)
   }
 })
 

@@ -221,3 +221,17 @@ t.test('no large order is parsed in the thread that serves when it is answered l
   t.equal(sent.body.match(/<item /g)?.length, 1_500)
   t.same(parsed, [])
 })
+
+t.test('an order of which a line was rejected can be ordered again if the lines that it has fit into a form', async (t) => {
+  const shop = await build(t, { products: { 'ABC-1': { onHand: decimal('500') }, NONE: { onHand: decimal('0') } } })
+  const item = (id: string) => `<item><product-id>${id}</product-id><quantity>1</quantity></item>`
+  for (const [accepted, isOffered] of [
+    [100, true],
+    [101, false]
+  ] as const) {
+    const payload = `<purchase-order>${item('NONE')}${item('ABC-1').repeat(accepted)}</purchase-order>`
+    const placed = await place(shop, payload)
+    const { body } = await shop.app.inject({ url: String(placed.headers['location']), headers: html })
+    t.equal(body.includes('/order?product=ABC-1&amp;quantity=1'), isOffered, `${accepted}`)
+  }
+})

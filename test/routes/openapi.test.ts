@@ -158,6 +158,12 @@ t.test('conditions, preferences and header fields are described where they are, 
   }
 })
 
+t.test('the example of the list of orders has summaries, as the list has by default', async (t) => {
+  const { description } = await describe(t)
+  const { examples } = description.components as unknown as { examples: Record<string, { value: { order: object[] } }> }
+  t.match(examples['orders.json']?.value.order, [{ itemCount: '1', item: undefined }])
+})
+
 t.test('the limits of the shop are in the description', async (t) => {
   const { description } = await describe(t, { MAX_ORDER_ITEMS: '7' })
   const purchaseOrder = description.components.schemas['PurchaseOrder'] as { properties: { item: { maxItems: number } } }

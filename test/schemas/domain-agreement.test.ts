@@ -1,5 +1,5 @@
 /** The lists, patterns and limits that stand both in an XSD and in the code are the same. */
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { readConfig } from '../../config.ts'
 import { eventTypes } from '../../domain/event.ts'
@@ -112,5 +112,24 @@ t.test('currencies', async (t) => {
       isAccepted = false
     }
     for (const xsd of ['product', 'purchase-order']) t.equal(matches(xsd, 'currency', code), isAccepted, `${xsd}: ${code}`)
+  }
+})
+
+t.test(
+  'the patterns are also those that a form gives to browsers, which compile them with the flag v (HTML, the pattern attribute)',
+  async (t) => {
+    for (const file of readdirSync(new URL('../../schemas/', import.meta.url)).filter((name) => name.endsWith('.xsd'))) {
+      for (const [, value = ''] of read(file.slice(0, -'.xsd'.length)).matchAll(/<xs:pattern value="([^"]*)"/g)) {
+        const pattern = value.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
+        t.doesNotThrow(() => new RegExp(`^(?:${pattern})$`, 'v'), `${pattern} of ${file}`)
+      }
+    }
+  }
+)
+
+t.test('an address of a parcel’s tracking has the characters of a URI (RFC 3986)', async (t) => {
+  for (const address of ["https://e.org/a-b._~:/?#[]@!$&amp;'()*+,;=%20", 'http://e.org']) t.ok(matches('shipment', 'web-address', address))
+  for (const address of ['https://', 'ftp://e.org', 'https://e.org/ü', 'https://e.org/a b', 'https://e.org/"<']) {
+    t.notOk(matches('shipment', 'web-address', address))
   }
 })
