@@ -135,7 +135,7 @@ t.test('paging', async (t) => {
         '2020-01-01T24:00:01Z',
         '2020-02-30T00:00:00Z'
       ].map((time): [string, RegExp] => [`updated-since=${time}`, /updated-since must/]),
-      ['limit=1&limit=2', /limit is there more than once/],
+      ['limit=1&limit=2', /limit occurs more than once/],
       ['updated-since=yesterday', /updated-since must be a time/],
       ['after=', /after is empty/],
       ['after=x', /after is not a cursor/],

@@ -49,19 +49,19 @@ t.test('an outdated version is listed with the faults of the document and of the
   await send(shop, ublOrder(), key)
   t.equal((await send(shop, ublChange({ sequence: '4', lines: [ublLine({ quantity: '3' })] }), key)).statusCode, 200)
   const refused = await send(shop, ublChange({ sequence: '4', header: ublAllowance, lines: [ublLine({ price: '1' })] }), key)
-  t.match([refused.statusCode, reasons(refused)], [409, [/version above it/, /allowance/, /costs 9\.50/]])
+  t.match([refused.statusCode, reasons(refused)], [409, [/higher version/, /allowance/, /costs 9\.50/]])
   const invalid = await send(
     shop,
     ublChange({ sequence: '3', lines: [ublLine({ id: '7', status: '3' }), ublLine({ status: '3', price: '1' })] }),
     key
   )
-  t.match([invalid.statusCode, reasons(invalid)], [422, [/version above it/, /no line 7/, /costs 9\.50/]])
+  t.match([invalid.statusCode, reasons(invalid)], [422, [/higher version/, /no line 7/, /costs 9\.50/]])
   const unclear = await send(shop, ublChange({ sequence: 'abc', lines: [ublLine({ price: '1' })] }), key)
   t.match([unclear.statusCode, reasons(unclear)], [422, [/"abc" is not a number/, /costs 9\.50/]])
   const update = (attributes: string, lines: readonly string[]) => send(shop, cxmlOrder({ number: 'C-1', attributes, lines }), key)
   await update(' orderVersion="3"', [cxmlLine()])
   const outdated = await update(' type="update" orderVersion="3"', [cxmlLine({ price: '1' }), cxmlLine({ number: '2', product: 'X' })])
-  t.match([cxmlAnswer(outdated)[0], reasons(outdated)], ['400', [/version above it/, /costs 9\.50/, /no product with the id/]])
+  t.match([cxmlAnswer(outdated)[0], reasons(outdated)], ['400', [/higher version/, /costs 9\.50/, /no product with the id/]])
 })
 
 t.test("reasons against the whole change are listed with the rest: the order's status, and a number that is taken", async (t) => {

@@ -146,7 +146,7 @@ t.test('a sequence number that is not above the last one is refused, whatever ca
   t.equal((await change('2', '3', '3')).statusCode, 200)
   for (const sequence of ['1', '2']) {
     const refused = await change(sequence, '4', '3')
-    t.match([refused.statusCode, ublAnswer(refused)], [409, { code: 'RE', notes: [/version above it/] }], sequence)
+    t.match([refused.statusCode, ublAnswer(refused)], [409, { code: 'RE', notes: [/higher version/] }], sequence)
   }
   t.equal((await change('10', '5', '3')).statusCode, 200, 'numbers, not texts')
   t.equal((await change(undefined, '6', '3')).statusCode, 200, 'without a number')

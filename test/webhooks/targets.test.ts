@@ -74,7 +74,7 @@ t.test(
       ['https://:pass@erp.example/', /password/],
       ['https://erp.example/#a', /fragment/],
       ['https://erp.example/#', /fragment/],
-      ['https://127.0.0.1/', /not a public/],
+      ['https://127.0.0.1/', /not public/],
       ['https://2130706433/', /127\.0\.0\.1/],
       ['https://0177.0.0.1/', /127\.0\.0\.1/],
       ['https://0x7f.1/', /127\.0\.0\.1/],
@@ -82,10 +82,10 @@ t.test(
       ['https://①②⑦.0.0.1/', /127\.0\.0\.1/],
       ['https://0/', /0\.0\.0\.0/],
       ['https://[::1]/', /::1/],
-      ['https://[::ffff:127.0.0.1]/', /not a public/],
-      ['https://[fe80::1]/', /not a public/],
-      ['https://169.254.169.254/latest/meta-data', /not a public/],
-      ['https://10.0.0.1./', /not a public/]
+      ['https://[::ffff:127.0.0.1]/', /not public/],
+      ['https://[fe80::1]/', /not public/],
+      ['https://169.254.169.254/latest/meta-data', /not public/],
+      ['https://10.0.0.1./', /not public/]
     ] as const)
       t.throws(() => targets.read(url), { name: 'TargetError', message: reason }, url)
   }
