@@ -107,8 +107,9 @@ class Builder {
   }
 
   #orderNumber(number: Sourced | undefined): Sourced | undefined {
-    const length = charactersIn(number?.text ?? '')
-    if (!number || length <= maxOrderNumber) return number
+    if (!number) return undefined
+    const length = charactersIn(number.text)
+    if (length <= maxOrderNumber) return number
     this.#fault('invalid-value', number, `The number of the order has ${length} characters; it can have ${maxOrderNumber}.`)
     return undefined
   }

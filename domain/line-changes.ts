@@ -115,6 +115,8 @@ function applyChange(
   return undefined
 }
 
+type Texts = Pick<LineDetails, 'notes' | 'extensions'>
+
 /** Texts may get shorter, also where they are too long already. */
 function excessiveText(before: Order, after: PurchaseOrder): Fault | undefined {
   const count = textCharacters(after)
@@ -123,9 +125,9 @@ function excessiveText(before: Order, after: PurchaseOrder): Fault | undefined {
   return { code: 'too-much-text', detail }
 }
 
-function textCharacters(order: Pick<PurchaseOrder, 'notes' | 'extensions'> & { readonly items: readonly LineDetails[] }): number {
+function textCharacters(order: Texts & { readonly items: readonly Texts[] }): number {
   let count = 0
-  for (const { notes, extensions = [] } of [order, ...order.items] satisfies readonly Pick<LineDetails, 'notes' | 'extensions'>[]) {
+  for (const { notes, extensions = [] } of [order, ...order.items]) {
     for (const note of notes) count += note.length
     for (const { name, value } of extensions) count += name.length + value.length
   }

@@ -33,20 +33,19 @@ declare module 'fastify' {
      */
     holdOrder(order: Order): void
     /**
-     * Reserves memory for a stored order, or for a page of them, that the request is about to read. To read megabytes only to refuse them
-     * would hold up everybody else.
+     * Reserves memory for a stored order, or for a page of them, that the request is about to read, and charges the request for it. To read
+     * megabytes only to refuse them would hold up everybody else.
      * @param size as `StoredOrderHead` has it, or the weight of the events of a page
      * @throws Problem `overloaded` when too much is reserved already, `too-many-requests` as `rateRefusal` says
      */
     holdUnreadOrder(size: number): void
     /**
      * Does work that reads what is stored, without knowing how much that is. If it is large, the store says so before it reads anything.
-     * Memory is then reserved for it until the request is answered, and the work is done again.
+     * The request is then charged for it, memory is reserved for it until the request is answered, and the work is done again.
      * @param work is told the most bytes that it may read
-     * @param onLarge is told the bytes of what is large, before memory is reserved
      * @throws Problem `overloaded` when too much is reserved already, `too-many-requests` as `rateRefusal` says
      */
-    makingRoom<T>(work: (most: number) => Promise<T>, onLarge?: (size: number) => void): Promise<T>
+    makingRoom<T>(work: (most: number) => Promise<T>): Promise<T>
     /**
      * Reserves memory for what the request has read, until its answer is written. What was reserved beyond that is given back. A value
      * that is not deferred needs no room.
@@ -163,11 +162,11 @@ export default fp(
 
     app.decorateRequest('holdUnreadOrder', function (this: FastifyRequest, size: number) {
       if (size > mostInline && !kept.get(this)) keepUnread(this, size)
+      // Other requests of the caller that were accepted already see the charge before they read an order.
+      this.chargeForOrder(size)
     })
 
-    app.decorateRequest('makingRoom', async function <
-      T
-    >(this: FastifyRequest, work: (most: number) => Promise<T>, onLarge?: (size: number) => void): Promise<T> {
+    app.decorateRequest('makingRoom', async function <T>(this: FastifyRequest, work: (most: number) => Promise<T>): Promise<T> {
       for (let most = mostInline; ; ) {
         try {
           return await work(most)
@@ -175,7 +174,7 @@ export default fp(
           if (!(error instanceof LargeRead)) throw error
           most = error.size
           await this.nextTurn()
-          onLarge?.(most)
+          this.chargeForOrder(most)
           keepUnread(this, most)
         }
       }

@@ -178,11 +178,8 @@ export default fp(
     async function writeDeferred(request: FastifyRequest, name: string, text: JsonText, context: Context): Promise<Uint8Array | undefined> {
       const write = () => app.documents.write(request, name, selected(request).mediaType, text, context)
       if (!isRead(request.method)) return request.writeWithRoom(text, write)
-      return request.withRoomFor(text, async () => {
-        // To read the text took as long as it takes to send it to the process, so others come between.
-        await request.nextTurn()
-        return write()
-      })
+      // To read the text took as long as it takes to send it to the process, so others come between.
+      return request.withRoomFor(text, () => request.nextTurn().then(write))
     }
 
     async function sendWhenWritten<Body>(reply: FastifyReply, written: Promise<Body>, send: (body: Body) => void): Promise<void> {

@@ -43,8 +43,6 @@ export default fp(
     app.decorateRequest('wholeOrder', async function (this: FastifyRequest, { id, size }: StoredOrderHead): Promise<Order> {
       if (size > mostInline) await this.nextTurn()
       this.holdUnreadOrder(size)
-      // Other requests of the caller that were accepted already see the charge before they read an order.
-      this.chargeForOrder(size)
       const order = await this.read((store) => store.order(id))
       this.holdOrder(order)
       return order

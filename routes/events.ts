@@ -54,7 +54,6 @@ const events: RoutePlugin = async (app, { config }) => {
       const weight = heads.reduce((sum, head) => sum + head.weight, 0)
       // Large orders are not even read while too many are being written.
       request.holdUnreadOrder(weight)
-      request.chargeForOrder(weight)
       // A page with large orders waits for the document process, which has limits of its own.
       if (weight <= mostInline) await request.listTurn(heads.length)
       const readAll = () => unlessExpired(request, audience, request.query, () => wholeEvents(request, heads))

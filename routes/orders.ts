@@ -45,10 +45,7 @@ const orders: RoutePlugin = async (app, { config }) => {
       })
       const { isPage } = request
       if (shape === 'lines' && !isPage) {
-        const page = await request.makingRoom(
-          (most) => request.read((store) => store.wholeOrders(query, most)),
-          (size) => request.chargeForOrder(size)
-        )
+        const page = await request.makingRoom((most) => request.read((store) => store.wholeOrders(query, most)))
         const whole = wholePage(page.items, restOf(page))
         request.holdRead(whole)
         return reply.represent(whole)

@@ -14,11 +14,7 @@ import { chargingForStored } from './stored-size.ts'
  */
 export async function placeOrder(store: Store, request: FastifyRequest, placing: Placing): Promise<Placed> {
   if (isDeferred(placing.order)) await request.largeWriteTurn()
-  const place = () =>
-    request.makingRoom(
-      (mostNamed) => store.placeOrder({ ...placing, mostNamed }),
-      (size) => request.chargeForOrder(size)
-    )
+  const place = () => request.makingRoom((mostNamed) => store.placeOrder({ ...placing, mostNamed }))
   const placed = await chargingForStored(request, placing, place, newOrder)
   if (placing.mode !== 'dry-run') request.orderOutcome = placed.replayed ? 'replayed' : placed.outcome
   if (!newOrder(placed)) request.holdOrder(placed.order)

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { perhapsStored } from '../outcomes.ts'
 import { connectTimeout } from './connect-timeout.ts'
-import { failure, isConnectionLost, overloaded } from './failures.ts'
+import { failure, isConnectionLost, overloaded, overloadedWrite } from './failures.ts'
 import { withCheckedTls } from './tls-mode.ts'
 
 /** Milliseconds. The client waits longer than the server, so that the server's error gives the reason. */
@@ -80,7 +80,7 @@ export class Database implements Queries {
   }
 
   async #run<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<Row[]> {
-    this.#admit()
+    if (this.#isFull) throw overloaded()
     try {
       return (await this.#pool.query<Row>(statement)).rows
     } catch (error) {
@@ -88,8 +88,8 @@ export class Database implements Queries {
     }
   }
 
-  #admit(): void {
-    if (this.#pool.waitingCount >= maxWaiting) throw overloaded()
+  get #isFull(): boolean {
+    return this.#pool.waitingCount >= maxWaiting
   }
 
   #name(text: string): string {
@@ -105,7 +105,7 @@ export class Database implements Queries {
    * method never retries.
    */
   async transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
-    this.#admit()
+    if (this.#isFull) throw overloadedWrite()
     const client = await this.#pool.connect().catch((error) => {
       throw failure(error)
     })
@@ -128,9 +128,8 @@ export class Database implements Queries {
       // The locking relies on this isolation level, so it must not depend on the database's default.
       send('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE')
       const value = await work({ query })
-      const ending = send(end)
       isCommitSent = end === 'COMMIT'
-      const { command } = await ending
+      const { command } = await send(end)
       await Promise.all(sent)
       // PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK, not with an error.
       if (command !== end) throw new Error(`${end} was answered with ${command}`)

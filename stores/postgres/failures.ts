@@ -43,7 +43,7 @@ export function overloaded(): DomainError {
   return new DomainError('store-overloaded', 'The shop has too much to do right now. Try again in a few seconds.')
 }
 
-/** The error of a transaction that was undone. */
+/** The error of a transaction that was undone, or never begun. */
 export function overloadedWrite(cause?: unknown): DomainError {
   return new DomainError('store-overloaded', 'The shop has too much to do right now. Nothing was stored. Try again in a few seconds.', {
     cause
