@@ -53,6 +53,11 @@ export function hasValidators({ config, describes }: DescribedRoute): boolean {
   return config.represents ? config.represents.validators !== undefined : config.caching === 'catalogue' || describes.tagged === true
 }
 
+/** Whether the validators of the route have a date. */
+function isDated({ config }: DescribedRoute): boolean {
+  return config.represents?.isDated === true
+}
+
 /** The problems that follow from a route's declarations. */
 export function problemsOf(route: DescribedRoute): ReadonlySet<ProblemCode> {
   const { config, schema, describes } = route
@@ -92,7 +97,7 @@ export function problemsOf(route: DescribedRoute): ReadonlySet<ProblemCode> {
 export function requestFieldsOf(route: DescribedRoute): readonly RequestField[] {
   const { method, config, describes } = route
   const conditional = hasValidators(route) && (method !== 'POST' || config.checksConditions === true)
-  const dated = conditional && !describes.tagged
+  const dated = conditional && isDated(route)
   return [
     ...(conditional ? (['IfMatch', 'IfNoneMatch'] as const) : []),
     ...(dated ? (['IfUnmodifiedSince'] as const) : []),
@@ -127,7 +132,7 @@ export function responseFieldsOf(route: DescribedRoute, status: number): readonl
   return [
     ...(status === 201 || status === 303 || repeats ? (['Location'] as const) : []),
     ...(sendsEntityTag(route, status) ? (['ETag'] as const) : []),
-    ...(sendsEntityTag(route, status) && !describes.tagged ? (['Last-Modified'] as const) : []),
+    ...(sendsEntityTag(route, status) && isDated(route) ? (['Last-Modified'] as const) : []),
     ...(config.represents || config.caching ? (['Cache-Control'] as const) : []),
     ...((config.represents?.variants.length ?? 0) > 1 ? (['Vary'] as const) : []),
     ...(represented && config.represents?.schema !== undefined ? (['Link'] as const) : []),

@@ -87,6 +87,7 @@ export const catalogueRepresentations = {
     catalogueRepresentation(csv(['id', 'version', ...sellerColumns.slice(1), 'availability', 'modified-at']), 'text/csv', 'csv'),
     catalogueRepresentation(ndjson, 'application/x-ndjson', 'ndjson')
   ],
+  isDated: true,
   // The tag is weak, because the response may have changes that were made while it was sent.
   validators: ({ revision, modifiedAt }: Revision): Validators => ({
     version: versionText(revision, modifiedAt),
@@ -94,4 +95,4 @@ export const catalogueRepresentations = {
     isWeak: true
   }),
   schema: 'catalogue'
-} as const satisfies Pick<Representations<never>, 'validators' | 'schema'> & { readonly variants: readonly CatalogueRepresentation[] }
+} as const satisfies Pick<Representations<never>, 'isDated' | 'validators' | 'schema'> & { readonly variants: readonly CatalogueRepresentation[] }

@@ -74,6 +74,7 @@ export const orderStatusRepresentations = makeRepresentations<Order>({
     }
     return renderPage('order-status', `Status of order ${orderName(order)}`, data, context)
   },
+  isDated: true,
   validators: orderValidators,
   schema: 'order-status'
 })

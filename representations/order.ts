@@ -179,6 +179,7 @@ export const orderRepresentations = makeRepresentations<Order>({
     }
     return renderPage('order', `Order ${orderName(order)}`, data, context)
   },
+  isDated: true,
   validators: orderPageValidators,
   links: (order, { base }) => documentLinks(order, base),
   schema: 'order'

@@ -47,6 +47,7 @@ export const productRepresentations = makeRepresentations<Product>({
   type: rootType(productXsd, 'product'),
   element: productElement,
   html: (product, context) => renderPage('product', product.name, { product }, context),
+  isDated: true,
   validators: ({ version, modifiedAt }) => ({ version: versionText(version, modifiedAt), modifiedAt }),
   schema: 'product'
 })
@@ -82,6 +83,7 @@ export const productsRepresentations = makeListRepresentations<ProductPage, Prod
     rows: (products, _, context) => renderPart('product-rows', { products }, context),
     page: (page, rows, context) => renderPage('products', titleOf(page.query), dataOf(page, rows, context), context)
   },
+  isDated: true,
   validators: ({ validators }) => validators,
   schema: 'products'
 })

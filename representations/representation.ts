@@ -81,6 +81,8 @@ export interface Representations<T> {
   /** In order of preference, which decides between media types of equal quality: XML, HTML, JSON. */
   readonly variants: readonly Representation<T>[]
   readonly validators?: (value: T, context: Context) => Validators | undefined
+  /** The validators have `modifiedAt`, so `Last-Modified` is sent, and conditions may name a date. */
+  readonly isDated?: true
   /** Whether the value is shown only once, for example with a secret. It is then sent whatever `Prefer` says, and has no validators. */
   readonly isShownOnce?: (value: T) => boolean
   /** The links that are also sent in the Link header field (RFC 8288): links of a list to its other pages, and links of one resource. */

@@ -134,6 +134,7 @@ export const shipmentsRepresentations = makeRepresentations<ShipmentPage>({
     const data = { order, shipments, links, notice, shipForm: form }
     return renderPage('shipments', `Shipments of order ${orderName(order)}`, data, context)
   },
+  isDated: true,
   validators: ({ order, position }, context) => {
     const { version, ...rest } = orderValidators(order, context)
     return { ...rest, version: `${version}${position}` }

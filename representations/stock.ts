@@ -59,6 +59,7 @@ export const stockRepresentations = makeRepresentations<ShownStock>({
       context
     )
   },
+  isDated: true,
   // For callers who may set the stock, the page has a form: it is another representation and needs its own entity tag.
   validators: ({ version, modifiedAt }, { caller }) => ({
     version: versionText(version, modifiedAt),

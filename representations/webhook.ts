@@ -61,6 +61,7 @@ export const webhookRepresentations = makeRepresentations<ShownWebhook>({
   element: webhookElement,
   html: (webhook, context) => renderPage('webhook', 'Webhook', { webhook, ...formOf(webhook, context) }, context),
   isShownOnce: ({ secret }) => secret !== undefined,
+  isDated: true,
   validators: ({ version, modifiedAt }, { caller }) => ({
     version: versionText(version, modifiedAt),
     modifiedAt,

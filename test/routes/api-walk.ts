@@ -86,7 +86,19 @@ export function makeSchemaCheck(description: ApiDescription) {
 }
 
 /** Header fields that are described wherever they are sent. */
-const telling = ['location', 'etag', 'retry-after', 'www-authenticate', 'x-request-id', 'preference-applied', 'content-location']
+const telling = [
+  'location',
+  'etag',
+  'last-modified',
+  'retry-after',
+  'www-authenticate',
+  'x-request-id',
+  'preference-applied',
+  'content-location'
+]
+
+/** Header fields that are sent wherever they are described for a representation that was read. */
+const promised = ['etag', 'last-modified']
 
 /** The parts of an answer that its description lacks. Empty when the two agree. */
 function differences(check: ReturnType<typeof makeSchemaCheck>, described: Response, answer: LightMyRequestResponse) {
@@ -114,5 +126,9 @@ export function makeChecker(t: Test, description: ApiDescription) {
     const found = responses?.[String(answer.statusCode)] ?? responses?.['default']
     const described = (found && '$ref' in found ? resolve(description, found.$ref) : found) as Response | undefined
     t.strictSame(described ? differences(check, described, answer) : ['the status'], [], `${name} is as described`)
+    if (method !== 'get' || answer.statusCode !== 200) return
+    const fields = Object.keys(described?.headers ?? {}).map((field) => field.toLowerCase())
+    const missing = promised.filter((field) => fields.includes(field) && answer.headers[field] === undefined)
+    t.strictSame(missing, [], `${name} has the fields that are described`)
   }
 }
