@@ -25,7 +25,7 @@ import { hasObjections, joinObjections } from './refusing.ts'
 import { revised } from './revised.ts'
 import { decideDetails, type StatusDetails } from './seller-details.ts'
 import { cutToShipped, type Shipment, ship } from './shipping.ts'
-import type { Placing, PlacingAnswer } from './store.ts'
+import type { ChangeOptions, Placing, PlacingAnswer } from './store.ts'
 
 /** The shop as the transaction of a write sees it. */
 export interface Shop {
@@ -90,9 +90,8 @@ export function decideChange(
   before: Order,
   document: PurchaseOrder,
   expected: Precondition,
-  mostItems: number | undefined,
   shop: Shop,
-  objections?: Objections
+  { objections, mostItems }: Pick<ChangeOptions, 'objections' | 'mostItems'> = {}
 ): { readonly order: Order } & Effects {
   const { id, customer, status, placedAt } = before
   const order = withObjections(document, objections)

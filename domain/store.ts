@@ -91,6 +91,17 @@ export interface OrderWriteOptions extends OrderOptions {
   readonly mode?: 'dry-run' | undefined
 }
 
+export interface ChangeOptions extends OrderWriteOptions {
+  /** The most items that the changed order may have; it may have more than its document, see `decide`. Absent: no limit. */
+  readonly mostItems?: number
+}
+
+/** A new state of an order that is stored. */
+export interface OrderChange extends ChangeOptions {
+  readonly order: PurchaseOrder
+  readonly expected: Precondition
+}
+
 export interface Placing extends OrderWriteOptions {
   readonly order: PurchaseOrder
   readonly customer?: string
@@ -226,11 +237,8 @@ export interface Store extends WebhookStore {
   wholeOrders(query: OrderQuery, most?: number): Promise<Page<Order>>
   /** Changes whenever a list of all orders, or of the customer's, may have changed. It reveals no count. */
   ordersRevision(customer?: string): Promise<string>
-  /**
-   * @param mostItems the most items that the changed order may have; it may have more than its document, see `decide`
-   * @throws `order-not-found`, `precondition-failed`, `transition-refused`, and what `placeOrder` throws
-   */
-  changeOrder(id: string, order: PurchaseOrder, expected: Precondition, mostItems?: number, options?: OrderWriteOptions): Promise<Order>
+  /** @throws `order-not-found`, `precondition-failed`, `transition-refused`, and what `placeOrder` throws */
+  changeOrder(id: string, order: PurchaseOrder, expected: Precondition, options?: ChangeOptions): Promise<Order>
   /**
    * Setting the status and the details that the order already has changes nothing, whatever the precondition. `shipped` makes
    * a shipment of all that is left. An order of which a part was shipped is not cancelled but `shipped`, with that part.

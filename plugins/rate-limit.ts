@@ -97,20 +97,6 @@ interface Charge {
   readonly resetsIn: number
 }
 
-/** The decorations of a service without a limit: nothing is counted. */
-function decorateUnlimited(app: FastifyInstance): void {
-  app.decorate('countOutside', () => '')
-  app.decorate('wasOverRate', () => undefined)
-  app.decorateRequest('charged', undefined)
-  app.decorateRequest('charge', () => {})
-  app.decorateRequest('chargeForOrder', () => {})
-  app.decorateRequest('chargeForEvents', () => {})
-  app.decorateRequest('chargeForStored', () => {})
-  app.decorateRequest('rateRefusal', () => undefined)
-  app.decorateRequest('chargeWork', () => {})
-  app.decorateRequest('workRefusal', () => undefined)
-}
-
 /** The caller for all keys of an address that were not valid before. */
 function newKeysOf(address: string): string {
   return `new keys of ${address}`
@@ -157,8 +143,8 @@ function makeRefusalPause(app: FastifyInstance): (caller: string, request: Fasti
  */
 export default fp(
   async function rateLimit(app: FastifyInstance, { config }: { config: Config }) {
-    const max = config.RATE_LIMIT
-    if (max === undefined) return decorateUnlimited(app)
+    const { RATE_LIMIT: limit } = config
+    const max = limit ?? Number.POSITIVE_INFINITY
     const tally = new RateTally({ window: minute, maxCallers })
     /** The part of each count that is for the time of documents. */
     const work = new RateTally({ window: minute, maxCallers })
@@ -166,15 +152,12 @@ export default fp(
 
     /** Whether a caller has sent so many requests that its refusals are delayed. */
     const isDelayed = (caller: string) => tally.look(caller).current > 2 * max
-    const pauseRefusal = makeRefusalPause(app)
-    limitNewConnections(app, config)
-    app.connections.listener.rules.isUnanswered = (network) => isDelayed(addressName(network))
-
     const policy = `"default";q=${max};w=${minute / 1000};${costParameters}`
     const field = (current: number, resetsIn: number) => `"default";r=${Math.max(0, max - current)};t=${resetsIn}`
     const overRate = (milliseconds: number) => tooMany(`You have sent more than ${max} requests in a minute.`, milliseconds)
 
     app.decorate('countOutside', (network: string, cost: number) => {
+      if (limit === undefined) return ''
       const caller = addressName(network)
       if (tally.look(caller).current >= max) return undefined
       const { current, ttl } = tally.count(caller)
@@ -228,6 +211,13 @@ export default fp(
       if (current < max) return undefined
       return tooMany('Your other documents took too long in this minute, so this one was not read. Nothing was stored.', ttl)
     })
+
+    // Without a limit no request is counted, so none of them is charged or refused.
+    if (limit === undefined) return
+
+    limitNewConnections(app, config)
+    app.connections.listener.rules.isUnanswered = (network) => isDelayed(addressName(network))
+    const pauseRefusal = makeRefusalPause(app)
 
     /** The name under which a request is counted. */
     const callerOf = (keyHash: string | undefined, address: string): string => {

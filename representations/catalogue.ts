@@ -95,4 +95,6 @@ export const catalogueRepresentations = {
     isWeak: true
   }),
   schema: 'catalogue'
-} as const satisfies Pick<Representations<never>, 'isDated' | 'validators' | 'schema'> & { readonly variants: readonly CatalogueRepresentation[] }
+} as const satisfies Pick<Representations<never>, 'isDated' | 'validators' | 'schema'> & {
+  readonly variants: readonly CatalogueRepresentation[]
+}

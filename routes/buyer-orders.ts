@@ -225,7 +225,7 @@ export function makeBuyerOrders(
     const expected = { version: order.version }
     const body = bodyOf(request)
     const write = (wanted: PurchaseOrder, options: OrderWriteOptions) =>
-      changeOrder(app.store, request, order, wanted, expected, config.MAX_ORDER_ITEMS, options)
+      changeOrder(app.store, request, order, { order: wanted, expected, mostItems: config.MAX_ORDER_ITEMS, ...options })
     if (buyer.kind === 'replace') return write(body, documentOptions(request, buyer, last))
     const { order: after, positions, faults } = await applyChanges(request, order, body, buyer.lines ?? [])
     // The faults name places of the document, so they are located here: the store would look for them in the whole order.

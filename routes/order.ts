@@ -16,6 +16,7 @@ import { makeBuyerOrders } from './buyer-orders.ts'
 import { dryRunQuery, isDryRun, refuseStrayDryRun } from './dry-run.ts'
 import { showShipments } from './latest-shipments.ts'
 import { orderForms } from './order-forms.ts'
+import { orderOptions } from './order-options.ts'
 import { orderPath } from './parameters.ts'
 import { changeOrder, placeOrder, placingOf } from './placing.ts'
 import type { RoutePlugin } from './route.ts'
@@ -85,7 +86,8 @@ const order: RoutePlugin = async (app, { config }) => {
         if (request.isAlreadySatisfied(isRepeated)) return reply.represent(current)
       }
       const expected = request.precondition(request.currentOf(current), 'replaces')
-      return reply.represent(await changeOrder(app.store, request, current, wanted, expected, config.MAX_ORDER_ITEMS))
+      const change = { order: wanted, expected, mostItems: config.MAX_ORDER_ITEMS, ...orderOptions(request) }
+      return reply.represent(await changeOrder(app.store, request, current, change))
     }
   )
 

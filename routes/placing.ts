@@ -2,8 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { isDeferred } from '../domain/deferred.ts'
 import { firstStatus, type Order, type PurchaseOrder } from '../domain/order.ts'
-import type { Precondition } from '../domain/preconditions.ts'
-import type { OrderWriteOptions, Placed, Placing, Store } from '../domain/store.ts'
+import type { OrderChange, Placed, Placing, Store } from '../domain/store.ts'
 import { orderOptions } from './order-options.ts'
 import { chargingForStored } from './stored-size.ts'
 
@@ -34,14 +33,10 @@ export function changeOrder(
   store: Store,
   request: FastifyRequest,
   current: Order,
-  wanted: PurchaseOrder,
-  expected: Precondition,
-  mostItems: number,
-  options: OrderWriteOptions = orderOptions(request)
+  { order, expected, ...options }: OrderChange
 ): Promise<Order> {
-  const write = { order: wanted, ...options }
-  const change = () => request.changeInTurn(current, () => store.changeOrder(current.id, wanted, expected, mostItems, options))
-  return chargingForStored(request, write, change, (changed) => changed)
+  const change = () => request.changeInTurn(current, () => store.changeOrder(current.id, order, expected, options))
+  return chargingForStored(request, { order, ...options }, change, (changed) => changed)
 }
 
 /** The order of a request's body, with its sender, its customer and its first status. */

@@ -24,10 +24,9 @@ export function senderOf({ verb, args }: Command): string | undefined {
     case 'putProduct':
     case 'putStock':
     case 'setOrderStatus':
+    case 'changeOrder':
     case 'shipOrder':
       return args[3]?.sender
-    case 'changeOrder':
-      return args[4]?.sender
     default:
       return undefined
   }
@@ -36,8 +35,7 @@ export function senderOf({ verb, args }: Command): string | undefined {
 /** Tells the sender of a command how many events it has made. */
 export function tellEvents({ verb, args }: Command, events: number): void {
   if (verb === 'placeOrder') args[0].onEvents?.(events)
-  else if (verb === 'setOrderStatus' || verb === 'shipOrder') args[3]?.onEvents?.(events)
-  else if (verb === 'changeOrder') args[4]?.onEvents?.(events)
+  else if (verb === 'changeOrder' || verb === 'setOrderStatus' || verb === 'shipOrder') args[3]?.onEvents?.(events)
 }
 
 /**

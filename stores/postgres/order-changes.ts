@@ -97,7 +97,7 @@ export class LockedOrders {
       command.verb === 'changeOrder' ? withContent(row, before, command, batch) : this.#withStatus(row, before, command, batch)
     if (after === row) return before
     const order = toOrder(after)
-    const { document, mode } = (command.verb === 'changeOrder' ? command.args[4] : undefined) ?? {}
+    const { document, mode } = (command.verb === 'changeOrder' ? command.args[3] : undefined) ?? {}
     if (mode === 'dry-run') return order
     this.#rows.set(id, after)
     if (after.content !== row.content) batch.events.keepContent(id, row.content)
@@ -164,9 +164,9 @@ export class LockedOrders {
 }
 
 function withContent(row: LockedOrder, before: Order, { args }: Command<'changeOrder'>, batch: OrderBatch): Changed {
-  const [, document, expected, mostItems, options] = args
-  const { order, taken, events } = decideChange(before, document, expected, mostItems, batch, options?.objections)
-  if (options?.mode !== 'dry-run') batch.inventory.take(taken, batch.now)
+  const [, document, expected, options = {}] = args
+  const { order, taken, events } = decideChange(before, document, expected, batch, options)
+  if (options.mode !== 'dry-run') batch.inventory.take(taken, batch.now)
   return { row: rewritten(row, order), events }
 }
 

@@ -105,14 +105,14 @@ export function makeOrderWrites(db: Connection, currency: string, events: EventL
       if (idempotency) keys.keep(idempotency, { ...answer, order })
       return { ...answer, order, replayed: false }
     },
-    changeOrder(id, document, expected, mostItems, { document: source, mode, objections } = {}) {
+    changeOrder(id, document, expected, options = {}) {
       const before = find(id)
       const current = shop()
-      const { order, taken, events: made } = decideChange(before, document, expected, mostItems, current, objections)
-      if (mode === 'dry-run') return order
+      const { order, taken, events: made } = decideChange(before, document, expected, current, options)
+      if (options.mode === 'dry-run') return order
       current.inventory.take(taken, current.now)
       const columns = rewrite(order)
-      if (source) documents.write(id, source)
+      if (options.document) documents.write(id, options.document)
       events.write(made, columns)
       return order
     },

@@ -68,7 +68,7 @@ const change = (id: string, sender = 'somebody'): WriteCommand => ({ verb: 'setO
 /** A change that is large by what it sends. */
 const rewrite = (id: string, sender = 'somebody'): WriteCommand => ({
   verb: 'changeOrder',
-  args: [id, linesOf(2_000), {}, undefined, { sender }]
+  args: [id, linesOf(2_000), {}, { sender }]
 })
 
 /** The numbers of the commands in each batch, in the order in which they were added. */
@@ -167,7 +167,7 @@ t.test('senders take turns, whatever they send', async (t) => {
   }
   const commands: readonly WriteCommand[] = [
     place(),
-    { verb: 'changeOrder', args: ['x', linesOf(1), {}, undefined, { sender: 'somebody' }] },
+    { verb: 'changeOrder', args: ['x', linesOf(1), {}, { sender: 'somebody' }] },
     { verb: 'shipOrder', args: ['x', {}, {}, { sender: 'somebody' }] },
     change('x')
   ]

@@ -60,10 +60,10 @@ export function documentContract(rule: Rule): void {
     t.equal((await store.changeOrder(order.id, purchase([item('a', 2)]), {})).hasDocument, true)
     t.same(await stored(store, order.id), document)
     const { bytes: _, ...known } = { ...document, digest: 'b'.repeat(64), revision: '4', answer: { vocabulary: 'cxml' } }
-    await store.changeOrder(order.id, purchase([item('a', 3)]), {}, undefined, { document: known })
+    await store.changeOrder(order.id, purchase([item('a', 3)]), {}, { document: known })
     t.same(await stored(store, order.id), { ...known, bytes: document.bytes })
     const whole = { ...document, mediaType: 'application/xml', digest: 'c'.repeat(64), bytes: Uint8Array.from([1]) }
-    await store.changeOrder(order.id, purchase([item('a', 4)], { hasDocument: true }), {}, undefined, { document: whole })
+    await store.changeOrder(order.id, purchase([item('a', 4)], { hasDocument: true }), {}, { document: whole })
     t.same(await stored(store, order.id), whole)
     await store.setOrderStatus(order.id, 'cancelled', {})
     t.same(await stored(store, order.id), whole)
@@ -72,7 +72,7 @@ export function documentContract(rule: Rule): void {
   rule('an order that came without a document can get one by a change', async (t, store) => {
     await store.createProduct('a', stocked(10))
     const { order } = await store.placeOrder(numbered(1))
-    const changed = await store.changeOrder(order.id, purchase([item('a', 2)], { hasDocument: true }), {}, undefined, { document })
+    const changed = await store.changeOrder(order.id, purchase([item('a', 2)], { hasDocument: true }), {}, { document })
     t.equal(changed.hasDocument, true)
     t.same(await stored(store, order.id), document)
   })
@@ -81,8 +81,8 @@ export function documentContract(rule: Rule): void {
     await store.createProduct('a', stocked(10))
     const { order } = await store.placeOrder(numbered(1, 'PO-1', { document }))
     const other = { ...document, bytes: Uint8Array.from([1]) }
-    await t.rejects(store.changeOrder(order.id, purchase([item('a', 20)]), {}, undefined, { document: other }), { code: 'order-refused' })
-    await t.rejects(store.changeOrder(order.id, purchase([item('a', 2)]), { version: 7 }, undefined, { document: other }), {
+    await t.rejects(store.changeOrder(order.id, purchase([item('a', 20)]), {}, { document: other }), { code: 'order-refused' })
+    await t.rejects(store.changeOrder(order.id, purchase([item('a', 2)]), { version: 7 }, { document: other }), {
       code: 'precondition-failed'
     })
     t.same(await stored(store, order.id), document)
@@ -107,9 +107,9 @@ export function documentContract(rule: Rule): void {
     t.match(await store.placeOrder(numbered(3, 'PO-1', { mode: 'dry-run' })), { outcome: 'repeated', order: { id: order.id } })
     await t.rejects(store.placeOrder(numbered(4, 'PO-1', { mode: 'dry-run' })), { code: 'order-number-taken' })
     const other = { document: { ...document, bytes: Uint8Array.from([1]) }, mode: 'dry-run' as const }
-    const changed = await store.changeOrder(order.id, purchase([item('a', 5)], { orderNumber: 'PO-9' }), {}, undefined, other)
+    const changed = await store.changeOrder(order.id, purchase([item('a', 5)], { orderNumber: 'PO-9' }), {}, other)
     t.match(changed, { orderNumber: 'PO-9', total: '49.95' })
-    await t.rejects(store.changeOrder(order.id, purchase([item('a', 50)]), {}, undefined, other), { code: 'order-refused' })
+    await t.rejects(store.changeOrder(order.id, purchase([item('a', 50)]), {}, other), { code: 'order-refused' })
     t.same(await store.order(order.id), order)
     t.same(await stored(store, order.id), document)
     t.equal(await onHand(store, 'a'), '7')
@@ -133,7 +133,7 @@ export function documentContract(rule: Rule): void {
     t.equal((await store.placeOrder(sent())).outcome, 'repeated', 'while the order is active')
     t.equal((await store.placeOrder(sent({ customer: 'other' }))).outcome, 'placed', 'it is new from another customer')
     const revised = { ...document, digest: 'b'.repeat(64) }
-    await store.changeOrder(order.id, purchase([item('a', 2)], { orderNumber: 'PO-2' }), {}, undefined, { document: revised })
+    await store.changeOrder(order.id, purchase([item('a', 2)], { orderNumber: 'PO-2' }), {}, { document: revised })
     await t.rejects(store.placeOrder(sent()), { code: 'order-refused', faults: [{ code: 'sent-before', detail: new RegExp(order.id) }] })
     await store.setOrderStatus(order.id, 'cancelled', {})
     for (const digest of [document.digest, revised.digest]) {
@@ -151,7 +151,7 @@ export function documentContract(rule: Rule): void {
     // While the first batch is written, the others wait, so that some are decided together.
     const answers = await Promise.allSettled([
       ...Array.from({ length: 20 }, (_, i) => store.placeOrder(numbered(1, `PO-${i + 1}`, { document }))),
-      store.changeOrder(earlier.id, purchase([item('a', 2)], { orderNumber: 'PO-R' }), {}, undefined, { document: revised }),
+      store.changeOrder(earlier.id, purchase([item('a', 2)], { orderNumber: 'PO-R' }), {}, { document: revised }),
       ...Array.from({ length: 5 }, (_, i) => store.placeOrder(numbered(40, `PO-L${i}`, { document: revised })))
     ])
     const refused = answers.flatMap((answer) => (answer.status === 'rejected' ? answer.reason.faults[0]?.code : []))
@@ -168,7 +168,7 @@ export function documentContract(rule: Rule): void {
     const other = { ...document, digest: 'e'.repeat(64) }
     await t.rejects(store.placeOrder(numbered(20, 'PO-2', { document: other, objections })), { code: 'order-refused', faults })
     const wanted = purchase([item('a', 20)], { orderNumber: 'PO-1', hasDocument: true })
-    await t.rejects(store.changeOrder(order.id, wanted, {}, undefined, { document: other, objections }), { code: 'order-refused', faults })
+    await t.rejects(store.changeOrder(order.id, wanted, {}, { document: other, objections }), { code: 'order-refused', faults })
     await t.rejects(store.placeOrder(numbered(20, 'PO-1', { document: other })), {
       code: 'order-refused',
       orderId: order.id,

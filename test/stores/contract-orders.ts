@@ -106,9 +106,12 @@ export function orderContract(rule: Rule): void {
     const { order } = await store.placeOrder({ order: purchase(ids.map((id) => item(id))), status: 'accepted' })
     for (const id of ids) await store.putProduct(id, draft({ price: decimal('12') }), {})
     const more = purchase(ids.map((id) => item(id, 2)))
-    await t.rejects(store.changeOrder(order.id, more, {}, 5), { code: 'invalid-order', faults: [{ code: 'too-many-items' }] })
+    await t.rejects(store.changeOrder(order.id, more, {}, { mostItems: 5 }), {
+      code: 'invalid-order',
+      faults: [{ code: 'too-many-items' }]
+    })
     t.same(await store.order(order.id), order)
-    t.equal((await store.changeOrder(order.id, more, {}, 6)).items.length, 6)
+    t.equal((await store.changeOrder(order.id, more, {}, { mostItems: 6 })).items.length, 6)
   })
 
   rule('an order number given again with what made two lines of one is the same content', async (t, store) => {

@@ -76,7 +76,7 @@ export function stockContract(rule: Rule): void {
       const all = purchase(ids.map((id) => item(id)))
       const { order } = await store.placeOrder({ order: all, status: 'accepted', ...options })
       await t.rejects(store.placeOrder({ order: all, status: 'accepted', ...options }), { code: 'order-refused' })
-      await store.changeOrder(order.id, purchase([item('p0')]), {}, undefined, options)
+      await store.changeOrder(order.id, purchase([item('p0')]), {}, options)
       await store.setOrderStatus(order.id, 'shipped', {}, options)
       const small = await store.placeOrder({ ...placing('p1'), ...options })
       await store.shipOrder(small.order.id, {}, {}, options)
