@@ -6,6 +6,7 @@ import { compare, type Decimal, zero } from '../domain/money.ts'
 import { mostTexts, type ProductReference, type QuotedPrice, type QuotedTerms } from '../domain/order.ts'
 import { gtin14, isGtin, isProductId } from '../domain/product.ts'
 import type { Element } from '../schemas/element.ts'
+import { matchesPatterns } from '../schemas/patterns.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
 import { shorten } from '../schemas/shorten.ts'
 import { childType, type ElementType, rootType, type SimpleType } from '../schemas/vocabulary.ts'
@@ -56,7 +57,7 @@ const charactersIn = (text: string) => [...text].length
 /** Whether the shop's schema can hold a text. A text that it cannot hold is left out: the stored document still has it. */
 function fits(text: string, { text: type }: ElementType): boolean {
   if (charactersIn(text) > maxLengthOf(type)) return false
-  if (type?.patterns.some((pattern) => !new RegExp(`^(?:${pattern})$`).test(text))) return false
+  if (type && !matchesPatterns(text, type.patterns)) return false
   return !type?.isPositive || compare(text as Decimal, zero) > 0
 }
 

@@ -4,13 +4,13 @@ import type { ConnectionError, FastifyInstance } from 'fastify'
 import type { Config } from '../config.ts'
 import { guest } from '../domain/caller.ts'
 import { networkOf } from '../fairness/networks.ts'
-import { uris } from '../representations/links.ts'
 import { token } from './accept.ts'
 import { bytesReadFrom, connectionOf, stopReading } from './connection.ts'
 import { notationOf } from './notation.ts'
 import { connectCode, freeChunks, minAverageSize, tooManyChunks } from './parsing-limits.ts'
 import { retryAfter, uriTooLong } from './problem.ts'
 import type { ProblemCode } from './problem-codes.ts'
+import { problemDocument } from './problem-content.ts'
 import { problemRepresentation } from './problem-representation.ts'
 import { problemTypes } from './problem-types.ts'
 import { makeProxyCheck } from './proxies.ts'
@@ -113,10 +113,14 @@ type RefusedRequest = Pick<IncomingMessage, 'method' | 'url' | 'headers'>
 
 function responseText({ status, code, detail }: ParserRefusal, id: string, request: RefusedRequest | undefined, base: string): string {
   const { method = '', url = `${base}/`, headers = {} } = request ?? {}
-  const { title } = problemTypes[code]
-  const problem = { type: uris(base).problem(code), title, status, detail, instance: url }
   const representation = problemRepresentation(headers.accept, notationOf({ method, headers }), true)
-  const body = representation.write(problem, { base, currency: '', shop: '', caller: guest, self: url })
+  const body = representation.write(problemDocument({ code, detail }, url, base), {
+    base,
+    currency: '',
+    shop: '',
+    caller: guest,
+    self: url
+  })
   const fields = {
     'Content-Type': representation.contentType,
     'Content-Length': Buffer.byteLength(body),

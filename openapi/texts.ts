@@ -1,6 +1,6 @@
 import { defined } from '../domain/defined.ts'
+import { ecmaPattern } from '../schemas/patterns.ts'
 import type { SimpleType } from '../schemas/vocabulary.ts'
-import { ecmaPattern } from './patterns.ts'
 
 export interface JsonSchema {
   readonly [keyword: string]: unknown

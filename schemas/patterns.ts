@@ -14,7 +14,7 @@ const outsideOnly: Readonly<Record<string, string>> = {
 const sharedEscapes = /[nrt\\|.?*+(){}[\]^$]/
 
 /**
- * Translates an XSD pattern to an ECMA-262 regular expression (flag `u`) for JSON Schema. The result has anchors, because an
+ * Translates an XSD pattern to an ECMA-262 regular expression (flag `u`), as JSON Schema has them. The result has anchors, because an
  * XSD pattern always matches the whole value.
  * @throws Error when there is no equivalent, so that no schema is described wrongly
  */
@@ -33,6 +33,20 @@ export function ecmaPattern(xsd: string): string {
     return part === '.' ? '[^\\n\\r]' : `\\${part}`
   })
   return `^(?:${translated})$`
+}
+
+/** One for each pattern of the schemas. */
+const matchers = new Map<string, RegExp>()
+
+/** Whether a text matches one of the patterns of an XSD restriction, or it has none. */
+export function matchesPatterns(text: string, patterns: readonly string[]): boolean {
+  return patterns.length === 0 || patterns.some((xsd) => matcherOf(xsd).test(text))
+}
+
+function matcherOf(xsd: string): RegExp {
+  const matcher = matchers.get(xsd) ?? new RegExp(ecmaPattern(xsd), 'u')
+  matchers.set(xsd, matcher)
+  return matcher
 }
 
 function translateEscape(escaped: string, inClass: boolean, xsd: string): string {
