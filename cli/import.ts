@@ -42,10 +42,13 @@ printed on standard error with their lines, the other products are imported, and
       const format = formatOf(values.format, file)
       return await (isDryRun ? withStoreForDryRun : withStore)(async (store) => {
         const dryRun = isDryRun ? await openDryRun(store) : undefined
-        const counts = await new Import(dryRun ?? store, source).run(format)
-        dryRun?.close()
-        process.stdout.write(`${summarise(counts)}${isDryRun ? ' (a dry run: nothing was stored)' : ''}\n`)
-        return counts.refused > 0 ? 1 : 0
+        try {
+          const counts = await new Import(dryRun ?? store, source).run(format)
+          process.stdout.write(`${summarise(counts)}${isDryRun ? ' (a dry run: nothing was stored)' : ''}\n`)
+          return counts.refused > 0 ? 1 : 0
+        } finally {
+          dryRun?.close()
+        }
       })
     } finally {
       await source.close()

@@ -130,6 +130,9 @@ export interface WebhookBacklog {
   readonly dueSince?: number
 }
 
+/** Milliseconds that a claim lasts. It is longer than an attempt, but the webhooks of a killed replica do not wait for long. */
+export const claimLasts = 30_000
+
 /** The hours for which the previous secret stays valid beside the newest one. */
 export const overlapHours = 24
 

@@ -1,4 +1,4 @@
-import { type ClaimedWebhook, type Delivery, mostDeliveries, type Webhook } from '../../domain/webhook.ts'
+import { type ClaimedWebhook, claimLasts, type Delivery, mostDeliveries, type Webhook } from '../../domain/webhook.ts'
 import { decideProgress, withoutWork } from '../../domain/webhook-progress.ts'
 import type { WebhookStore } from '../../domain/webhook-store.ts'
 import type { StoredWebhook } from '../../domain/webhook-writes.ts'
@@ -17,9 +17,6 @@ import {
 import type { Database, Queries } from './database.ts'
 import { EventLog } from './event-log.ts'
 import { joinEvent, nextHeard } from './event-lookups.ts'
-
-/** Milliseconds that a claim lasts. It is longer than an attempt, but the webhooks of a killed replica do not wait for long. */
-const lease = 30_000
 
 /** The time by the database's clock, as an expression that can be compared with an index. */
 const statementTime = 'floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint'
@@ -100,7 +97,7 @@ export function makeWebhookClaims(
               AND ($4 IS NULL OR ${hearsSince}) AND ${nextPosition} IS NOT NULL),
           chosen AS MATERIALIZED (SELECT w.seq, due.turn FROM webhook w JOIN due ON due.seq = w.seq
             WHERE due.turn <= $5 AND ${isClaimable} ORDER BY due.turn, w.next_attempt_at, w.seq LIMIT $2 FOR UPDATE OF w SKIP LOCKED),
-          claimed AS (UPDATE webhook w SET claimed_by = $1, claimed_until = ${statementTime} + ${lease}
+          claimed AS (UPDATE webhook w SET claimed_by = $1, claimed_until = ${statementTime} + ${claimLasts}
             FROM chosen WHERE w.seq = chosen.seq RETURNING w.id, w.seq, w.next_attempt_at, chosen.turn)
           SELECT id FROM claimed ORDER BY turn, next_attempt_at, seq`,
         [worker, limit, serving, since, perCustomer]
@@ -114,7 +111,7 @@ export function makeWebhookClaims(
     },
     async renewClaim(worker, { id, version }) {
       const renewed = await database.query(
-        `UPDATE webhook SET claimed_until = ${statementTime} + ${lease} WHERE id = $1 AND claimed_by = $2 AND version = $3 RETURNING seq`,
+        `UPDATE webhook SET claimed_until = ${statementTime} + ${claimLasts} WHERE id = $1 AND claimed_by = $2 AND version = $3 RETURNING seq`,
         [id, worker, version]
       )
       return renewed.length > 0
@@ -129,7 +126,7 @@ export function makeWebhookClaims(
         if (delivery) writeDelivery(queries, held.seq, held.delivery_count + 1, delivery)
         const { stored, isClaimed, events } = decideProgress(storedOf(held), claim, step, { now: held.at, ofSchedule: held.at })
         const ended = { claimed_by: null }
-        writeWebhook(queries, 'update', stored, isClaimed ? { claimed_until: held.at + lease } : ended)
+        writeWebhook(queries, 'update', stored, isClaimed ? { claimed_until: held.at + claimLasts } : ended)
         const log = new EventLog()
         log.add(events)
         log.write(queries)

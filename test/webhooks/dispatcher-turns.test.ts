@@ -1,14 +1,20 @@
 import t, { type Test } from 'tap'
 import type { EventHead } from '../../domain/event.ts'
 import type { Store } from '../../domain/store.ts'
-import { mostWebhooks, type WebhookTarget } from '../../domain/webhook.ts'
-import { turn } from '../../webhooks/dispatcher-options.ts'
+import { claimLasts, mostWebhooks, type WebhookTarget } from '../../domain/webhook.ts'
+import { times, turn } from '../../webhooks/dispatcher-options.ts'
 import { mostSentAgain, NotSentError, Redelivery } from '../../webhooks/redelivery.ts'
+import { timeouts } from '../../webhooks/sender.ts'
 import { createProducts, dispatching, ownedWebhook } from './delivering.ts'
 import { startReceiver } from './receiver.ts'
 
 const never = new AbortController().signal
 const names = (count: number, prefix = 'P') => Array.from({ length: count }, (_, i) => `${prefix}${i}`)
+
+t.test('a claim that is about to be renewed outlasts the longest POST', async (t) => {
+  const lookUps = 5_000
+  t.ok(times.renewal + timeouts.attempt + lookUps <= claimLasts)
+})
 
 t.test('customers with slow receivers never take all turns, so that others are served at once', async (t) => {
   const hanging = await startReceiver(t, () => {})
