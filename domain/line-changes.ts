@@ -64,7 +64,10 @@ export function changeLines(before: Order, document: PurchaseOrder, changes: rea
   }
   const kept = lines.all
   if (kept.length === 0) {
-    faults.push({ code: 'no-line-left', detail: 'The change leaves no line of the order. To cancel the order, send a cancellation.' })
+    faults.push({
+      code: 'no-line-left',
+      detail: 'The change would leave the order without lines. To cancel the order, send a cancellation.'
+    })
   }
   const settled = settleDestination(before, document, kept)
   const order = {

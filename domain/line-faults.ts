@@ -59,7 +59,7 @@ export function priceFaults({ item, position, productId }: Line, pieces: readonl
   const detail =
     pieces.length === 1
       ? `${productId} costs ${others[0]?.unitPrice} ${currency}, not the expected ${expected}.`
-      : `Not all of ${productId} costs the expected ${expected}, but ${costs}: a part of this line keeps the price of the order, and the rest has today's price. Leave unit-price out, or put the additional quantity in a line of its own.`
+      : `${productId} costs ${costs}, not the expected ${expected} for all of this line: a part keeps the price of the order, and the rest has today's price. Leave unit-price out, or put the additional quantity in a line of its own.`
   return [{ code: 'price-changed', at: ['item', position, 'unit-price'], detail }]
 }
 
@@ -121,11 +121,11 @@ function outOfStep(productId: string, quantity: Decimal, unit: string, rule: Qua
 }
 
 function tooLittle(productId: string, sum: Decimal, unit: string, { minimum }: QuantityRule): string {
-  return `The least that can be ordered of ${productId} is ${withUnit(plain(minimum), unit)}; this order has ${plain(sum)} of it.`
+  return `The minimum quantity of ${productId} is ${withUnit(plain(minimum), unit)}; this order has ${plain(sum)}.`
 }
 
 /** The fault of an order that has too many items because lines with two prices are split. */
 export function tooManyItems(count: number, most: number): Fault {
-  const detail = `The order would have ${count} items, since lines that have more than one price become several; it can have ${most} at most. Put the rest in another order.`
+  const detail = `The order would have ${count} items, because a line with two prices becomes two; at most ${most} are allowed. Put the rest in another order.`
   return { code: 'too-many-items', detail }
 }

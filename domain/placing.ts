@@ -30,6 +30,7 @@ import {
 } from './order.ts'
 import { type PricedLine, priceLines, type WantedLine } from './pricing.ts'
 import { gtin14 } from './product.ts'
+import { areOnHand } from './quantities.ts'
 import { refuse } from './refusing.ts'
 import { leftOf } from './shipping.ts'
 
@@ -168,13 +169,13 @@ function shortages(lines: readonly Line[], taken: ReadonlyMap<string, Decimal>, 
     const more = taken.get(productId) ?? zero
     if (compare(more, zero) <= 0) return []
     if (stockItem.deleted) {
-      const detail = `${productId} is no longer sold; the order can keep what it has of it, not take more.`
+      const detail = `${productId} is no longer sold: the order can keep what it has, but not take more.`
       return [{ code: 'out-of-stock', at: ['item', position, 'quantity'], detail }]
     }
     if (stockItem.backorder || compare(stockItem.onHand, more) >= 0) return []
-    const available = compare(stockItem.onHand, zero) > 0 ? plain(stockItem.onHand) : 'none'
+    const available = compare(stockItem.onHand, zero) > 0 ? areOnHand(stockItem.onHand) : 'none is on hand'
     const needed = held.has(productId) ? `${plain(more)} more` : plain(more)
-    const detail = `There is not enough of ${productId}: the order needs ${needed}, ${available} is on hand.`
+    const detail = `There is not enough of ${productId}: the order needs ${needed}, and ${available}.`
     return [{ code: 'out-of-stock', at: ['item', position, 'quantity'], detail }]
   })
 }

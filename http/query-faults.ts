@@ -53,10 +53,10 @@ function detailOf(name: string, parameter: Parameter, { instancePath, keyword, d
   if (one.format === 'date-time') return notAnInstant(name, String(data))
   if (one.type === 'integer') return `${name} must be a whole number from ${one.minimum} to ${one.maximum}.`
   if (one.type === 'boolean') return `${name} must be true or false.`
-  if (keyword === 'maxItems') return `${name} can be there ${parameter.maxItems} times at most.`
+  if (keyword === 'maxItems') return `${name} may occur at most ${parameter.maxItems} times.`
   if (one.enum) return `${name} must be one of ${one.enum.join(', ')}${isQuotable(data) ? `, not ${JSON.stringify(shorten(data))}` : ''}.`
   if (keyword === 'minLength') return `${name} is empty. Give it a value, or leave it out.`
-  if (keyword === 'maxLength') return `${name} can have ${one.maxLength} characters at most.`
+  if (keyword === 'maxLength') return `${name} may have at most ${one.maxLength} characters.`
   if (name === 'after') return notACursor().message
   const value = isQuotable(data) ? JSON.stringify(shorten(data)) : instancePath
   return `${value} is not a value that ${name} can have.`

@@ -32,13 +32,13 @@ t.test('a quantity is cut to what is on hand, on the step and not below the mini
     ['changed', '6', 'Only 6 of the 10 ordered are available: 7 on hand, sold in multiples of 2.']
   ])
   t.same(answers([stockItem('a', 3, steps), stockItem('b', 9)], item('a', 10), item('b', 1)), [
-    ['rejected', '0', 'Only 3 of it is on hand, and the least that can be ordered is 4.'],
+    ['rejected', '0', 'Only 3 are on hand, and the least that can be ordered is 4.'],
     ['accepted', '1', '']
   ])
   t.same(answers([stockItem('a', 1, { quantityStep: decimal('2') }), stockItem('b', 9)], item('a', 2), item('b', 1))[0], [
     'rejected',
     '0',
-    'Only 1 of it is on hand, and the least that can be ordered is 2.'
+    'Only 1 is on hand, and the least that can be ordered is 2.'
   ])
 })
 
@@ -46,7 +46,7 @@ t.test('the lines of one product share its stock in their order', async (t) => {
   t.same(answers([stockItem('a', 5)], item('a', 3), item('a', 3), item('a', 1)), [
     ['accepted', '3', ''],
     ['changed', '2', 'Only 2 of the 3 ordered are available.'],
-    ['rejected', '0', 'Nothing of it is left for this line.']
+    ['rejected', '0', 'The other lines take all that is left of it.']
   ])
   const minimum = { minimumQuantity: decimal('4') }
   t.same(
@@ -67,14 +67,14 @@ t.test('a short product that can be ordered without stock is on backorder', asyn
   const backorder = { backorder: true }
   t.same(answers([stockItem('a', 5, backorder)], item('a', 3), item('a', 3), item('a', 1)), [
     ['accepted', '3', ''],
-    ['backordered', '3', '2 of the 3 is on hand; the rest is on backorder.'],
-    ['backordered', '1', 'None of it is on hand; it is on backorder.']
+    ['backordered', '3', '2 of the 3 are on hand; the rest is on backorder.'],
+    ['backordered', '1', 'None is on hand; it is on backorder.']
   ])
   t.same(answers([stockItem('a', -4, backorder)], item('a', 1, { unitPrice: decimal('1') })), [
-    ['changed', '1', 'It costs 9.99 EUR, not the expected 1. None of it is on hand; it is on backorder.']
+    ['changed', '1', 'It costs 9.99 EUR, not the expected 1. None is on hand; it is on backorder.']
   ])
   const limit = stockItem('a', '-999999999999.999', { ...backorder, unit: 'KGM' })
-  t.same(answers([limit, stockItem('b', 1)], item('a', 1), item('b'))[0], ['rejected', '0', 'No more of it can be ordered now.'])
+  t.same(answers([limit, stockItem('b', 1)], item('a', 1), item('b'))[0], ['rejected', '0', 'No more can be ordered now.'])
 })
 
 t.test('a rejected line keeps its place, its name and its price, and costs nothing', async (t) => {
@@ -100,7 +100,7 @@ t.test('a rejected line keeps its place, its name and its price, and costs nothi
     notes: ['n'],
     lineStatus: 'rejected',
     orderedQuantity: '2',
-    reason: 'None of it is on hand.'
+    reason: 'None is on hand.'
   })
   t.equal(total, '19.98')
   t.same([...taken], [['b', '2']])

@@ -28,9 +28,9 @@ t.test('a query that is refused says what is wrong and what to write (RFC 9457 3
     ['/orders?order=up', 'order must be one of newest, oldest, not "up".'],
     ['/events?type=nothing', /^type must be one of order-placed, .*, not "nothing"\.$/],
     ['/orders?customer=', 'customer is empty. Give it a value, or leave it out.'],
-    [`/orders?order-number=${'x'.repeat(65)}`, 'order-number can have 64 characters at most.'],
+    [`/orders?order-number=${'x'.repeat(65)}`, 'order-number may have at most 64 characters.'],
     ['/events?after=x', 'after is not a cursor of this list. Take it from the next link of a page with the same parameters.'],
-    [`/order?${'product=a&'.repeat(101)}`, 'product can be there 100 times at most.'],
+    [`/order?${'product=a&'.repeat(101)}`, 'product may occur at most 100 times.'],
     ['/order?product=a%20b', '"a b" is not a value that product can have.'],
     ['/products?limti=1', 'There is no parameter "limti". The parameters are limit, after, q, category, updated-since.']
   ] as const) {

@@ -102,7 +102,7 @@ t.test('a refusal by the present state of the shop is 409: too little stock, or 
   )
   t.equal(short.statusCode, 409, 'lines for one product add up')
   t.equal(short.body.match(/out-of-stock/g)?.length, 2)
-  t.match(short.body, 'There is not enough of ABC-1: the order needs 6, 5 is on hand.')
+  t.match(short.body, 'There is not enough of ABC-1: the order needs 6, and 5 are on hand.')
   const dear = await post(
     shop,
     '<purchase-order><item><product-id>ABC-1</product-id><quantity>3</quantity><unit-price>9.98</unit-price></item></purchase-order>'
@@ -123,7 +123,7 @@ t.test('a changed order is told how much more of a product it needs than it has'
     headers: { ...xml, 'if-match': String(placed.headers['etag']) },
     payload: ordering(9)
   })
-  t.match([short.statusCode, short.body], [409, 'There is not enough of ABC-1: the order needs 6 more, 2 is on hand.'])
+  t.match([short.statusCode, short.body], [409, 'There is not enough of ABC-1: the order needs 6 more, and 2 are on hand.'])
 })
 
 t.test('JSON and forms place the same order as XML, and name their own places when they are refused', async (t) => {
