@@ -1,10 +1,12 @@
+import { LRUCache } from 'lru-cache'
+import { mostWebhooks } from '../domain/webhook.ts'
 import { FairQueue } from '../fairness/fair-queue.ts'
 
 /** Milliseconds. An ordinary chain of certificates takes 1 to 3, and the rest of an answer less. */
 const long = 20
 
-/** Milliseconds for which a customer is known as one whose answers take long. */
-const remembered = 10_000
+/** How long a customer is known as one whose answers take long (`ttl`, milliseconds), and how many can have webhooks. */
+const remembered = { ttl: 10_000, max: mostWebhooks.inAll }
 
 /** After a part that took long, the thread is free for so many times as long. A delivery needs several turns of the event loop. */
 const pause = 3
@@ -21,21 +23,17 @@ interface Part {
  */
 export class AnswerTurns {
   readonly #waiting = new FairQueue<Part>()
-  /** By customer whose answers take long: until when that is remembered, by the monotonic clock. */
-  readonly #slow = new Map<string, number>()
+  /** The customers whose answers take long. */
+  readonly #slow = new LRUCache<string, true>(remembered)
   #pausesUntil = 0
   #next: NodeJS.Timeout | undefined
 
   schedule(customer: string, handle: () => void): void {
     const part = { customer, handle }
-    const until = this.#slow.get(customer)
-    if (until !== undefined && performance.now() < until) {
+    if (this.#slow.has(customer)) {
       this.#waiting.add(customer, part)
       this.#plan()
-    } else {
-      this.#slow.delete(customer)
-      this.#handle(part)
-    }
+    } else this.#handle(part)
   }
 
   #plan(): void {
@@ -54,7 +52,7 @@ export class AnswerTurns {
     handle()
     const now = performance.now()
     if (now - begun < long) return
-    this.#slow.set(customer, now + remembered)
+    this.#slow.set(customer, true)
     this.#pausesUntil = now + pause * (now - begun)
   }
 }
