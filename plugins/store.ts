@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { mostInline } from '../domain/deferred.ts'
 import type { Store } from '../domain/store.ts'
 import { FairLimiter, type FairLimits, startWaiting } from '../fairness/fair-limiter.ts'
 import { unlimited } from '../fairness/quota.ts'
@@ -15,21 +16,28 @@ declare module 'fastify' {
   interface FastifyRequest {
     /**
      * Reads from the store when it is the sender's turn. The work must not wait for another turn.
+     * @param size the most that it reads of orders, events or documents, in characters or bytes. Absent: little
      * @throws Problem `overloaded` when the turn comes too late
      */
-    read: StoreInTurn
+    read<T>(work: StoreWork<T>, size?: number): Promise<T>
     /** Makes a write that has no queue in the store, in the same way. */
-    write: StoreInTurn
+    write<T>(work: StoreWork<T>): Promise<T>
   }
 }
 
-type StoreInTurn = <T>(work: (store: Store) => Promise<T>) => Promise<T>
+type StoreWork<T> = (store: Store) => Promise<T>
 
 /**
  * As many reads as the serving thread has connections to PostgreSQL. One sender leaves half of them to others. On SQLite a read is
  * over before the next one begins, so none waits.
  */
 const reads = { running: { total: 8, perCaller: 4 }, waiting: unlimited } as const
+
+/**
+ * Rows of megabytes are received on the serving thread. Those that came together would be one long turn of the event loop: 10 customers who
+ * each read orders of 10,000 lines from PostgreSQL held up others for half a second.
+ */
+const largeReads = { running: { total: 1, perCaller: 1 }, waiting: unlimited } as const
 
 /** These writes wait for each other's locks, and each holds a connection while it waits. */
 const writes = { running: { total: 2, perCaller: 1 }, waiting: unlimited } as const
@@ -40,31 +48,36 @@ export default fp(
     app.decorate('store', options.store)
     app.addHook('onClose', () => options.store.close())
 
-    function inTurn(limits: FairLimits): StoreInTurn {
+    function inTurn(limits: FairLimits): <T>(request: FastifyRequest, work: StoreWork<T>) => Promise<T> {
       const limiter = new FairLimiter(limits)
       /** The sender in whose turn a request was last. */
       const senders = new WeakMap<FastifyRequest, string>()
-      return function (this: FastifyRequest, work) {
+      return (request, work) => {
         const isTooLate = startWaiting()
         const start = async () => {
-          requireClient(this)
+          requireClient(request)
           // If the database does not answer, running work fails only after many seconds. Waiting work would fail only then, one after the other.
           if (isTooLate())
             throw new Problem(
               'overloaded',
-              `The shop has too much to do right now. ${nothingStored(this.method)}Try again in a few seconds.`
+              `The shop has too much to do right now. ${nothingStored(request.method)}Try again in a few seconds.`
             )
           return work(app.store)
         }
-        const sender = senderName(this)
+        const sender = senderName(request)
         // A request goes on before others begin: it keeps in memory what it has read until it is answered, and an order can have megabytes.
-        if (senders.get(this) === sender) return limiter.goOn(sender, start)
-        senders.set(this, sender)
+        if (senders.get(request) === sender) return limiter.goOn(sender, start)
+        senders.set(request, sender)
         return limiter.run(sender, start)
       }
     }
-    app.decorateRequest('read', inTurn(reads))
-    app.decorateRequest('write', inTurn(writes))
+    const [read, readLarge, write] = [inTurn(reads), inTurn(largeReads), inTurn(writes)]
+    app.decorateRequest('read', function <T>(this: FastifyRequest, work: StoreWork<T>, size = 0): Promise<T> {
+      return size > mostInline ? readLarge(this, () => read(this, work)) : read(this, work)
+    })
+    app.decorateRequest('write', function <T>(this: FastifyRequest, work: StoreWork<T>): Promise<T> {
+      return write(this, work)
+    })
   },
   { name: 'store', fastify: '5.x', dependencies: ['problems', 'rate-limit', 'scheduling'] }
 )

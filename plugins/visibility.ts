@@ -43,7 +43,7 @@ export default fp(
     app.decorateRequest('wholeOrder', async function (this: FastifyRequest, { id, size }: StoredOrderHead): Promise<Order> {
       if (size > mostInline) await this.nextTurn()
       this.holdUnreadOrder(size)
-      const order = await this.read((store) => store.order(id))
+      const order = await this.read((store) => store.order(id), size)
       this.holdOrder(order)
       return order
     })

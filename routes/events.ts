@@ -56,7 +56,7 @@ const events: RoutePlugin = async (app, { config }) => {
       request.holdUnreadOrder(weight)
       // A page with large orders waits for the document process, which has limits of its own.
       if (weight <= mostInline) await request.listTurn(heads.length)
-      const readAll = () => unlessExpired(request, audience, request.query, () => wholeEvents(request, heads))
+      const readAll = () => unlessExpired(request, audience, request.query, () => wholeEvents(request, heads, weight))
       // A read keeps its room even when its client has gone.
       const read = await (weight > mostInline ? request.withRoomFor(weight, readAll) : readAll())
       const links = [
@@ -126,8 +126,8 @@ const events: RoutePlugin = async (app, { config }) => {
     return headsAfter(request, after, query)
   }
 
-  async function wholeEvents(request: FastifyRequest, heads: readonly EventHead[]): Promise<readonly ShopEvent[]> {
-    const found = await request.read((store) => store.events(heads))
+  async function wholeEvents(request: FastifyRequest, heads: readonly EventHead[], weight: number): Promise<readonly ShopEvent[]> {
+    const found = await request.read((store) => store.events(heads), weight)
     if (found.length < heads.length) throw new PositionError('an event of the page was deleted meanwhile')
     return found
   }

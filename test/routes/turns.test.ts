@@ -1,7 +1,8 @@
 import { type AddressInfo, connect } from 'node:net'
 import t from 'tap'
+import { mostInline } from '../../domain/deferred.ts'
 import { senderName } from '../../http/sender-name.ts'
-import { type Shop, xml } from '../build.ts'
+import { orderXml, type Shop, xml } from '../build.ts'
 import { listening, message } from '../http/wire.ts'
 import { stopClock } from '../stopped-clock.ts'
 import { json } from './feed.ts'
@@ -147,6 +148,47 @@ t.test('a request goes on with its reads before others begin, so few hold what t
   const answers = await Promise.all(Array.from({ length: senders }, (_, i) => get(shop, `${order}/shipments`, `192.0.2.${i}`)))
   t.same(new Set(answers.map(({ statusCode }) => statusCode)), new Set([200]))
   t.ok(mostBegun <= 2 * most.ofAll, `${mostBegun} at once`)
+})
+
+/** Counts the calls of a verb of the store that are in progress at once, but for those with one of these arguments. */
+function watch({ store }: Shop, verb: string, except: readonly unknown[]) {
+  const verbs = store as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>
+  const run = verbs[verb]
+  if (!run) throw new Error(`the store has no verb ${verb}`)
+  let [running, most] = [0, 0]
+  verbs[verb] = async (...args) => {
+    if (args.some((argument) => except.includes(argument))) return run(...args)
+    most = Math.max(most, ++running)
+    await turn()
+    try {
+      return await run(...args)
+    } finally {
+      running--
+    }
+  }
+  return { most: () => most }
+}
+
+t.test('large orders are read one at a time, whoever reads them; small ones do not wait for that', async (t) => {
+  const { shop, key, order: small } = await setUp(t)
+  const other = await shop.key('Other', 'fulfilment')
+  const payload = orderXml({ 'ABC-1': 1 }, `<note>${'x'.repeat(3_900)}</note>`.repeat(20))
+  const { headers } = await shop.app.inject({ method: 'POST', url: '/order', headers: { ...xml, ...key }, payload })
+  const order = String(headers.location)
+  for (const [verb, path, accept] of [
+    ['order', order, xml],
+    ['order', `${order}/status`, html],
+    ['wholeOrders', '/orders?with=lines', json],
+    ['events', '/events', json]
+  ] as const) {
+    // A read with a limit that is too low for the order reads nothing.
+    const { most } = watch(shop, verb, [mostInline, small.split('/').at(-1)])
+    const asked = [key, other, key, other].map((who, i) => get(shop, path, `192.0.2.${1 + i}`, { ...accept, ...who }))
+    t.equal((await get(shop, small, '192.0.2.9', other)).statusCode, 200)
+    const statuses = (await Promise.all(asked)).map(({ statusCode }) => statusCode)
+    t.same(statuses, [200, 200, 200, 200], path)
+    t.equal(most(), 1, `${verb} for ${path}`)
+  }
 })
 
 const makeWebhook = ({ app }: Shop, headers: Headers) =>
