@@ -111,8 +111,8 @@ export class Batcher<Item, Result> {
     try {
       return await this.#work.run(batch.map(({ item }) => item))
     } catch (error) {
-      // If the database refuses one item, each is tried alone, so that the others succeed. If it cannot be reached, all fail.
-      const isTriedAlone = batch.length > 1 && !hasCode(error, 'store-unavailable')
+      // If the database refuses one item, each is tried alone, so that the others succeed. If it cannot be reached, or needs too long, all fail.
+      const isTriedAlone = batch.length > 1 && !hasCode(error, 'store-unavailable', 'store-overloaded')
       if (!isTriedAlone) return batch.map(() => ({ error }))
       const results: (Settled<Result> | Postponed)[] = []
       for (const queued of batch) results.push((await this.#run([queued]))[0] ?? withoutResult())

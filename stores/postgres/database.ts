@@ -139,7 +139,7 @@ export class Database implements Queries {
       // The first error has the reason. The errors after it only say that the transaction was aborted.
       const failed = (await Promise.allSettled(sent)).find((result) => result.status === 'rejected')
       if (!failed) throw error
-      throw isCommitSent && isConnectionLost(failed.reason) ? perhapsStored(failed.reason) : failure(failed.reason)
+      throw isCommitSent && isConnectionLost(failed.reason) ? perhapsStored(failed.reason) : failure(failed.reason, overloadedWrite)
     } finally {
       client.release(client.getTransactionStatus() !== 'I')
     }

@@ -5,10 +5,11 @@ import { DomainError } from '../../domain/errors.ts'
 
 /**
  * SQLSTATE classes and codes (https://www.postgresql.org/docs/current/errcodes-appendix.html): connection, authorization,
- * no such database, ended for idling, read-only after a failover, out of resources, waited too long for a lock, ended or
- * cancelled by the operator or a timeout, and system errors.
+ * no such database, ended for idling, read-only after a failover, out of resources, ended by the operator, and system errors.
  */
-const outOfReach = /^(08...|28...|3D000|25006|25P03|53...|55P03|57...|58...)$/
+const outOfReach = /^(08...|28...|3D000|25006|25P03|53...|57P..|58...)$/
+/** Waited too long for a lock, and cancelled by a timeout or the operator. */
+const tooLong = /^(55P03|57014)$/
 /** Serialisation failure, deadlock and unique violation: another transaction wrote between this one's read and its write. */
 const race = /^(40001|40P01|23505)$/
 
@@ -39,8 +40,8 @@ export function unavailable(cause?: unknown): DomainError {
   return new DomainError('store-unavailable', 'The shop cannot reach its database right now. Try again in a few seconds.', { cause })
 }
 
-export function overloaded(): DomainError {
-  return new DomainError('store-overloaded', 'The shop has too much to do right now. Try again in a few seconds.')
+export function overloaded(cause?: unknown): DomainError {
+  return new DomainError('store-overloaded', 'The shop has too much to do right now. Try again in a few seconds.', { cause })
 }
 
 /** The error of a transaction that was undone, or never begun. */
@@ -51,6 +52,7 @@ export function overloadedWrite(cause?: unknown): DomainError {
 }
 
 /** Turns an error of a statement into the error that the store throws. */
-export function failure(error: unknown): unknown {
+export function failure(error: unknown, whenTooLong = overloaded): unknown {
+  if (error instanceof pg.DatabaseError && tooLong.test(error.code ?? '')) return whenTooLong(error)
   return isOutOfReach(error) ? unavailable(error) : error
 }
