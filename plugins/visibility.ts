@@ -4,6 +4,7 @@ import { mayChange, maySee } from '../domain/caller.ts'
 import { mostInline } from '../domain/deferred.ts'
 import { orderNotFound } from '../domain/errors.ts'
 import type { Order, StoredOrderHead } from '../domain/order.ts'
+import type { Store } from '../domain/store.ts'
 import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
@@ -42,10 +43,14 @@ export default fp(
 
     app.decorateRequest('wholeOrder', async function (this: FastifyRequest, { id, size }: StoredOrderHead): Promise<Order> {
       if (size > mostInline) await this.nextTurn()
-      this.holdUnreadOrder(size)
-      const order = await this.read((store) => store.order(id), size)
-      this.holdOrder(order)
-      return order
+      // Room is taken in the request's turn, so that those who wait for theirs leave it to others.
+      const readOrder = async (store: Store) => {
+        this.holdUnreadOrder(size)
+        const order = await store.order(id)
+        this.holdOrder(order)
+        return order
+      }
+      return this.read(readOrder, size)
     })
 
     app.decorateRequest('changeableOrder', async function (this: FastifyRequest, id: string): Promise<Order> {

@@ -2,6 +2,7 @@ import fp from 'fastify-plugin'
 import { guest, mayListOrders } from '../domain/caller.ts'
 import { unsupported } from '../http/media-types.ts'
 import { localPath } from '../http/origin.ts'
+import { Problem } from '../http/problem.ts'
 import { uris } from '../representations/links.ts'
 import { type SignIn, sessionRepresentations } from '../representations/session.ts'
 import { formMediaType } from '../schemas/form.ts'
@@ -27,7 +28,9 @@ const session: RoutePlugin = async (app, { config }) => {
         [formMediaType]
       )
     }
-    if (request.operation.method === 'DELETE') return reply.signOut().redirect(uri.session, 303)
+    const { method } = request.operation
+    if (method === 'DELETE') return reply.signOut().redirect(uri.session, 303)
+    if (method !== 'POST') throw new Problem('malformed-request', '_method must be DELETE, to sign out. To sign in, leave it out.')
     const key = (fields.get('key') ?? '').trim()
     const next = localPath(fields.get('next'), base)
     const caller = await request.callerOfKey(key)
@@ -36,7 +39,9 @@ const session: RoutePlugin = async (app, { config }) => {
     return reply.code(422).represent({ caller: guest, next, wrong } satisfies SignIn)
   })
 
-  app.delete('/session', { config: { ...shown, describes: signOut } }, async (_request, reply) => reply.signOut().code(204).send())
+  app.delete('/session', { config: { ...shown, describes: signOut } }, async (_request, reply) => {
+    return reply.signOut().header('cache-control', app.cachePolicies.never).code(204).send()
+  })
 }
 
 const getSession = { id: 'getSession', summary: 'The page to sign in and out', answers: { 200: 'The page.' } } as const

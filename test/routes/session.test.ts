@@ -213,7 +213,17 @@ t.test('signing out deletes the cookie', async (t) => {
   t.match(answer.headers['set-cookie'], /^tradepost-session=;/)
   const bare = await app.inject({ method: 'DELETE', url: '/session', headers: { cookie } })
   t.equal(bare.statusCode, 204)
-  t.match(bare.headers['set-cookie'], /^tradepost-session=;/)
+  t.match(bare.headers, { 'set-cookie': /^tradepost-session=;/, 'cache-control': 'no-store' })
+})
+
+t.test('a form that asks for another method than to sign in or out does neither', async (t) => {
+  const { app, key } = await build(t)
+  const { authorization } = await key('Acme', 'order')
+  const payload = `_method=PUT&key=${authorization.slice('Bearer '.length)}`
+  const answer = await app.inject({ method: 'POST', url: '/session', headers: { ...html, ...form, ...fromHere }, payload })
+  t.equal(answer.statusCode, 400)
+  t.match(answer.body, '_method must be DELETE')
+  t.notOk(answer.headers['set-cookie'])
 })
 
 t.test('a person who needs a key is led to the sign-in page, without the browser asking for a password', async (t) => {
