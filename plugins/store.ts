@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { mostInline } from '../domain/deferred.ts'
 import type { Store } from '../domain/store.ts'
-import { FairLimiter, type FairLimits, startWaiting } from '../fairness/fair-limiter.ts'
+import { FairLimiter, startWaiting } from '../fairness/fair-limiter.ts'
 import { unlimited } from '../fairness/quota.ts'
 import { nothingStored } from '../http/methods.ts'
 import { Problem } from '../http/problem.ts'
@@ -12,6 +12,8 @@ import { senderName } from '../http/sender-name.ts'
 declare module 'fastify' {
   interface FastifyInstance {
     store: Store
+    /** Reads for somebody else than a request. What is large is read in turns, with what requests read. @param size as of `FastifyRequest.read` */
+    inReadTurn<T>(sender: string, size: number, read: () => Promise<T>): Promise<T>
   }
   interface FastifyRequest {
     /**
@@ -48,8 +50,7 @@ export default fp(
     app.decorate('store', options.store)
     app.addHook('onClose', () => options.store.close())
 
-    function inTurn(limits: FairLimits): <T>(request: FastifyRequest, work: StoreWork<T>) => Promise<T> {
-      const limiter = new FairLimiter(limits)
+    function inTurn(limiter: FairLimiter): <T>(request: FastifyRequest, work: StoreWork<T>) => Promise<T> {
       /** The sender in whose turn a request was last. */
       const senders = new WeakMap<FastifyRequest, string>()
       return (request, work) => {
@@ -71,7 +72,11 @@ export default fp(
         return limiter.run(sender, start)
       }
     }
-    const [read, readLarge, write] = [inTurn(reads), inTurn(largeReads), inTurn(writes)]
+    const largeReadLimiter = new FairLimiter(largeReads)
+    const [read, readLarge, write] = [inTurn(new FairLimiter(reads)), inTurn(largeReadLimiter), inTurn(new FairLimiter(writes))]
+    app.decorate('inReadTurn', <T>(sender: string, size: number, work: () => Promise<T>) =>
+      size > mostInline ? largeReadLimiter.run(sender, work) : work()
+    )
     app.decorateRequest('read', function <T>(this: FastifyRequest, work: StoreWork<T>, size = 0): Promise<T> {
       return size > mostInline ? readLarge(this, () => read(this, work)) : read(this, work)
     })

@@ -50,6 +50,7 @@ export default fp(
     const count = measureDeliveries({ registry: app.metrics.registry, store: app.store, serving: () => dispatcher.serving })
     const dispatcher: Dispatcher = new Dispatcher({
       store: app.store,
+      inReadTurn: (size, read) => app.inReadTurn('webhooks', size, read),
       sender,
       write,
       count,

@@ -13,6 +13,8 @@ export type DeliveryOutcome = (typeof outcomes)[number]
 
 export interface DispatcherOptions {
   readonly store: Pick<Store, 'lastEvent' | 'events' | 'claimWebhooks' | 'renewClaim' | 'settleWebhook' | 'releaseWebhooks'>
+  /** Reads an event. If its order is large, it waits for the webhooks' turn to read one. Absent: all are read at once. @param size `EventHead.weight` */
+  readonly inReadTurn?: <T>(size: number, read: () => Promise<T>) => Promise<T>
   readonly sender: Pick<Sender, 'post'>
   /**
    * Writes the body of a delivery. It throws if the shop is too busy now, or if the signal aborts.

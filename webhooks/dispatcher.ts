@@ -96,9 +96,9 @@ export class Dispatcher {
     signal: AbortSignal,
     mayPost = async () => true
   ): Promise<Attempt | 'gone' | 'kept-back'> {
-    const { store, write, sender } = this.#options
+    const { store, write, sender, inReadTurn = (_, read) => read() } = this.#options
     const send = async () => {
-      const [event] = await store.events([head])
+      const [event] = await inReadTurn(head.weight, () => store.events([head]))
       if (!event) return 'gone'
       const [at, begun] = [Date.now(), performance.now()]
       const body = await withSignal([signal, this.#aborting.signal], (end) => write(event, webhook, end))

@@ -6,7 +6,7 @@ import { orderXml, type Shop, xml } from '../build.ts'
 import { listening, message } from '../http/wire.ts'
 import { stopClock } from '../stopped-clock.ts'
 import { json } from './feed.ts'
-import { hold } from './held-verb.ts'
+import { countCalls, hold } from './held-verb.ts'
 import { get, type Headers, html, setUp } from './shipped-order.ts'
 
 /** The most that one sender reads at a time, and all of them. */
@@ -150,25 +150,6 @@ t.test('a request goes on with its reads before others begin, so few hold what t
   t.ok(mostBegun <= 2 * most.ofAll, `${mostBegun} at once`)
 })
 
-/** Counts the calls of a verb of the store that are in progress at once, but for those with one of these arguments. */
-function watch({ store }: Shop, verb: string, except: readonly unknown[]) {
-  const verbs = store as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>
-  const run = verbs[verb]
-  if (!run) throw new Error(`the store has no verb ${verb}`)
-  let [running, most] = [0, 0]
-  verbs[verb] = async (...args) => {
-    if (args.some((argument) => except.includes(argument))) return run(...args)
-    most = Math.max(most, ++running)
-    await turn()
-    try {
-      return await run(...args)
-    } finally {
-      running--
-    }
-  }
-  return { most: () => most }
-}
-
 t.test('large orders are read one at a time, whoever reads them; small ones do not wait for that', async (t) => {
   const { shop, key, order: small } = await setUp(t)
   const other = await shop.key('Other', 'fulfilment')
@@ -182,7 +163,7 @@ t.test('large orders are read one at a time, whoever reads them; small ones do n
     ['events', '/events', json]
   ] as const) {
     // A read with a limit that is too low for the order reads nothing.
-    const { most } = watch(shop, verb, [mostInline, small.split('/').at(-1)])
+    const { most } = countCalls(shop, verb, [mostInline, small.split('/').at(-1)])
     const asked = [key, other, key, other].map((who, i) => get(shop, path, `192.0.2.${1 + i}`, { ...accept, ...who }))
     t.equal((await get(shop, small, '192.0.2.9', other)).statusCode, 200)
     const statuses = (await Promise.all(asked)).map(({ statusCode }) => statusCode)

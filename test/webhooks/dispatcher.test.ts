@@ -3,6 +3,7 @@ import t from 'tap'
 import { draft, orderXml, xml } from '../build.ts'
 import { watchParses } from '../parses.ts'
 import { faultsByPublishedSchema } from '../representations/published.ts'
+import { countCalls } from '../routes/held-verb.ts'
 import { addWebhook, createProducts, disabled, eventIds, logged, open } from './delivering.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 
@@ -46,6 +47,17 @@ t.test('a large order is not parsed in the serving thread', async (t) => {
   const [{ body } = { body: '' }] = await receiver.count(1)
   t.equal(JSON.parse(body).data.order.item.length, 1_000)
   t.same(parsed, [])
+})
+
+t.test('large orders are read for one webhook at a time', async (t) => {
+  const shop = await open(t)
+  const receiver = await startReceiver(t)
+  const { most } = countCalls(shop, 'events')
+  for (const customer of ['A', 'B', 'C', 'D']) await addWebhook(shop, receiver.url, { customer, more: { type: ['order-placed'] } })
+  const payload = orderXml({ 'ABC-1': 1 }, `<note>${'x'.repeat(3_900)}</note>`.repeat(20))
+  t.equal((await shop.app.inject({ method: 'POST', url: '/order', headers: xml, payload })).statusCode, 201)
+  await receiver.count(4)
+  t.equal(most(), 1)
 })
 
 t.test('an event that fails is sent again with the same id, and later ones wait for it', async (t) => {
