@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { DomainError, StoreOpenError } from './domain/errors.ts'
+import { hasCode, StoreOpenError } from './domain/errors.ts'
 import type { ImportItem, ImportOutcome } from './domain/product-writes.ts'
 import type { Store } from './domain/store.ts'
 import { serviceFile } from './files.ts'
@@ -33,7 +33,7 @@ async function storeProducts(store: Store, items: readonly ImportItem[]): Promis
   try {
     return await store.importProducts(items)
   } catch (error) {
-    if (!(error instanceof DomainError) || error.code !== 'store-unavailable') throw error
+    if (!hasCode(error, 'store-unavailable', 'store-overloaded')) throw error
     throw new StoreOpenError(`the sample catalogue cannot be stored: ${error.cause ?? error.message}`, { cause: error })
   }
 }

@@ -6,7 +6,7 @@ import { isExpectedPrice, type Line } from './line-faults.ts'
 import { add, compare, type Decimal, minorUnit, multipleBelow, plain, round, subtract, zero } from './money.ts'
 import { detailsOf, type Order, type OrderItem, type PurchaseOrder } from './order.ts'
 import { type Decision, decide, evaluate, mostOnHand } from './placing.ts'
-import { areOnHand, leastQuantity, type QuantityRule, quantityRule } from './quantities.ts'
+import { isOrAre, leastQuantity, type QuantityRule, quantityRule } from './quantities.ts'
 import { refuse } from './refusing.ts'
 
 /** A line, and what the order takes of it. */
@@ -133,7 +133,7 @@ function otherPrice({ item, stockItem }: Line): Decimal | undefined {
 
 function cutReason(quantity: Decimal, ordered: Decimal, left: Decimal, { backorder, rule }: RemainingStock): string {
   const isInSteps = !backorder && compare(quantity, left) < 0
-  return `Only ${plain(quantity)} of the ${plain(ordered)} ordered are available${isInSteps ? `: ${plain(left)} on hand, sold in multiples of ${plain(rule.step)}` : ''}.`
+  return `Only ${plain(quantity)} of the ${plain(ordered)} ordered ${isOrAre(quantity)} available${isInSteps ? `: ${plain(left)} on hand, sold in multiples of ${plain(rule.step)}` : ''}.`
 }
 
 const noMore = 'No more can be ordered now.'
@@ -141,19 +141,20 @@ const noMore = 'No more can be ordered now.'
 /** The reason of a line that gets nothing where other lines of its product get something. */
 function noneReason(left: Decimal, { backorder, rule }: RemainingStock): string {
   if (backorder) return noMore
-  if (compare(left, zero) > 0) return `Only ${plain(left)} are left, and it is sold in multiples of ${plain(rule.step)}.`
-  return 'The other lines take all that is left of it.'
+  if (compare(left, zero) > 0)
+    return `Only ${plain(left)} ${isOrAre(left)} left, and the product is sold in multiples of ${plain(rule.step)}.`
+  return 'Other lines of this order take all that is left.'
 }
 
 function tooLittleReason(onHand: Decimal, { backorder, rule }: RemainingStock): string {
   if (backorder) return noMore
   if (compare(onHand, zero) === 0) return 'None is on hand.'
-  return `Only ${areOnHand(onHand)}, and the least that can be ordered is ${plain(leastQuantity(rule))}.`
+  return `Only ${plain(onHand)} ${isOrAre(onHand)} on hand, and the least that can be ordered is ${plain(leastQuantity(rule))}.`
 }
 
 function backorderReason(onHand: Decimal, quantity: Decimal): string {
   if (compare(onHand, zero) === 0) return 'None is on hand; it is on backorder.'
-  return `${areOnHand(onHand, `${plain(onHand)} of the ${plain(quantity)}`)}; the rest is on backorder.`
+  return `${plain(onHand)} of the ${plain(quantity)} ${isOrAre(onHand)} on hand; the rest is on backorder.`
 }
 
 function atLeastZero(quantity: Decimal): Decimal {

@@ -59,7 +59,7 @@ export function priceFaults({ item, position, productId }: Line, pieces: readonl
   const detail =
     pieces.length === 1
       ? `${productId} costs ${others[0]?.unitPrice} ${currency}, not the expected ${expected}.`
-      : `${productId} costs ${costs}, not the expected ${expected} for all of this line: a part keeps the price of the order, and the rest has today's price. Leave unit-price out, or put the additional quantity in a line of its own.`
+      : `${productId} costs ${costs}, not the expected ${expected} for all of this line: the quantity ordered before keeps its price, and the rest has today's price. Leave unit-price out, or put the additional quantity in a line of its own.`
   return [{ code: 'price-changed', at: ['item', position, 'unit-price'], detail }]
 }
 
@@ -126,6 +126,6 @@ function tooLittle(productId: string, sum: Decimal, unit: string, { minimum }: Q
 
 /** The fault of an order that has too many items because lines with two prices are split. */
 export function tooManyItems(count: number, most: number): Fault {
-  const detail = `The order would have ${count} items, because a line with two prices becomes two; at most ${most} are allowed. Put the rest in another order.`
+  const detail = `The order would have ${count} items, because a line with several prices becomes one item for each price; at most ${most} are allowed. Put the rest in another order.`
   return { code: 'too-many-items', detail }
 }

@@ -118,6 +118,11 @@ export interface OrderDocument {
   readonly answer: object
 }
 
+export interface StoredDocument extends OrderDocument {
+  /** Bytes of the whole document. */
+  readonly size: number
+}
+
 export interface WholeOrderDocument extends OrderDocument {
   /** The document as it was sent, except for its secrets. It can have megabytes. */
   readonly bytes: Uint8Array

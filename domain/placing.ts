@@ -30,7 +30,7 @@ import {
 } from './order.ts'
 import { type PricedLine, priceLines, type WantedLine } from './pricing.ts'
 import { gtin14 } from './product.ts'
-import { areOnHand } from './quantities.ts'
+import { isOrAre } from './quantities.ts'
 import { refuse } from './refusing.ts'
 import { leftOf } from './shipping.ts'
 
@@ -173,9 +173,9 @@ function shortages(lines: readonly Line[], taken: ReadonlyMap<string, Decimal>, 
       return [{ code: 'out-of-stock', at: ['item', position, 'quantity'], detail }]
     }
     if (stockItem.backorder || compare(stockItem.onHand, more) >= 0) return []
-    const available = compare(stockItem.onHand, zero) > 0 ? areOnHand(stockItem.onHand) : 'none is on hand'
+    const available = compare(stockItem.onHand, zero) > 0 ? `${plain(stockItem.onHand)} ${isOrAre(stockItem.onHand)}` : 'none is'
     const needed = held.has(productId) ? `${plain(more)} more` : plain(more)
-    const detail = `There is not enough of ${productId}: the order needs ${needed}, and ${available}.`
+    const detail = `There is not enough of ${productId}: the order needs ${needed}, and ${available} on hand.`
     return [{ code: 'out-of-stock', at: ['item', position, 'quantity'], detail }]
   })
 }

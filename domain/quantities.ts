@@ -1,6 +1,6 @@
 /** The quantities in which a product can be ordered. */
 
-import { add, compare, type Decimal, decimal, isMultiple, multipleBelow, plain } from './money.ts'
+import { add, compare, type Decimal, decimal, isMultiple, multipleBelow } from './money.ts'
 import type { Product } from './product.ts'
 import { isCounted } from './units.ts'
 
@@ -37,9 +37,8 @@ export function quantityRule({
   return { minimum: minimumQuantity ?? least, step: quantityStep ?? least }
 }
 
-/** `5 are on hand`, `1 is on hand`. */
-export function areOnHand(quantity: Decimal, text: string = plain(quantity)): string {
-  return `${text} ${compare(quantity, one) > 0 ? 'are' : 'is'} on hand`
+export function isOrAre(quantity: Decimal): 'is' | 'are' {
+  return compare(quantity, one) > 0 ? 'are' : 'is'
 }
 
 /** The least quantity that meets a rule. */

@@ -8,6 +8,7 @@ import type {
   OrderStatus,
   OrderSummary,
   PurchaseOrder,
+  StoredDocument,
   StoredOrderHead,
   WholeOrderDocument
 } from './order.ts'
@@ -224,7 +225,7 @@ export interface Store extends WebhookStore {
   /** The customer's order that has the number: the active one, or else the last that was cancelled or rejected. */
   orderHeadNumbered(customer: string, orderNumber: string): Promise<StoredOrderHead | undefined>
   /** The document that an order came from. Undefined when it came in the shop's own vocabulary. @throws `order-not-found` */
-  documentOf(id: string): Promise<OrderDocument | undefined>
+  documentOf(id: string): Promise<StoredDocument | undefined>
   /** The same with its bytes. */
   wholeDocumentOf(id: string): Promise<WholeOrderDocument | undefined>
   /** A page may be short, or empty, and still have a next one: see `orderList`. */

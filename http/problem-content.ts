@@ -102,7 +102,7 @@ export function problemDocument(
   }
 }
 
-/** Whether the service refused the request by its own decision, also with a 503. Anything else is an error to log. */
-export function isRefusal(error: unknown, code: ProblemCode): boolean {
-  return problemTypes[code].status < 500 || error instanceof Problem || code === 'store-overloaded'
+/** Whether the service refused the request by its own decision, also with a 503. Anything else is an error to log: a database's has a cause. */
+export function isRefusal(error: Error, code: ProblemCode): boolean {
+  return problemTypes[code].status < 500 || error instanceof Problem || (code === 'store-overloaded' && error.cause === undefined)
 }

@@ -261,7 +261,7 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
   },
   'store-overloaded': {
     status: 503,
-    title: 'Too many writes are waiting',
+    title: 'The database has too much to do',
     explanation: 'Try again after the time in Retry-After. You can safely repeat an order with the same Idempotency-Key.'
   },
   'store-unavailable': {

@@ -67,6 +67,7 @@ export function problemsOf(route: DescribedRoute): ReadonlySet<ProblemCode> {
     'uri-too-long',
     'internal-error',
     'overloaded',
+    'store-overloaded',
     'store-unavailable'
   ])
   const add = (condition: unknown, ...more: ProblemCode[]) => {
@@ -88,7 +89,6 @@ export function problemsOf(route: DescribedRoute): ReadonlySet<ProblemCode> {
   // Preconditions apply to every represented resource, even to one without entity tags.
   add(hasValidators(route) || config.represents, 'precondition-failed')
   add(route.method === 'PUT' || (isPageForm(route) && hasValidators(route)), 'precondition-required')
-  add(!isGet(route), 'store-overloaded')
   add(describes.idempotent, 'idempotency-in-flight', 'idempotency-key-reused')
   add(true, ...(describes.problems ?? []))
   return codes

@@ -4,6 +4,7 @@ import { type Config, mostBodies } from '../config.ts'
 import { encodedLength, type JsonText, mostInline, textOf } from '../domain/deferred.ts'
 import { LargeRead } from '../domain/errors.ts'
 import type { Order } from '../domain/order.ts'
+import type { Store } from '../domain/store.ts'
 import { type Holder, Quota } from '../fairness/quota.ts'
 import { bodyLength } from '../http/body.ts'
 import { HeldUntilWritten } from '../http/held-until-written.ts'
@@ -42,10 +43,12 @@ declare module 'fastify' {
     /**
      * Does work that reads what is stored, without knowing how much that is. If it is large, the store says so before it reads anything.
      * The request is then charged for it, memory is reserved for it until the request is answered, and the work is done again.
-     * @param work is told the most bytes that it may read
+     * @param work is told the most bytes that it may read, and takes the room for them when its turn to read has come
      * @throws Problem `overloaded` when too much is reserved already, `too-many-requests` as `rateRefusal` says
      */
-    makingRoom<T>(work: (most: number) => Promise<T>): Promise<T>
+    makingRoom<T>(work: (most: number, takeRoom: () => void) => Promise<T>): Promise<T>
+    /** Reads from the store in the same way, in the caller's turn. */
+    readMakingRoom<T>(work: (store: Store, most: number) => Promise<T>): Promise<T>
     /**
      * Reserves memory for what the request has read, until its answer is written. What was reserved beyond that is given back. A value
      * that is not deferred needs no room.
@@ -166,18 +169,31 @@ export default fp(
       this.chargeForOrder(size)
     })
 
-    app.decorateRequest('makingRoom', async function <T>(this: FastifyRequest, work: (most: number) => Promise<T>): Promise<T> {
+    app.decorateRequest('makingRoom', async function <
+      T
+    >(this: FastifyRequest, work: (most: number, takeRoom: () => void) => Promise<T>): Promise<T> {
       for (let most = mostInline; ; ) {
         try {
-          return await work(most)
+          return await work(most, () => {
+            if (most > mostInline) keepUnread(this, most)
+          })
         } catch (error) {
           if (!(error instanceof LargeRead)) throw error
           most = error.size
           await this.nextTurn()
           this.chargeForOrder(most)
-          keepUnread(this, most)
         }
       }
+    })
+
+    app.decorateRequest('readMakingRoom', function <T>(this: FastifyRequest, work: (store: Store, most: number) => Promise<T>): Promise<T> {
+      return this.makingRoom((most, takeRoom) => {
+        const read = (store: Store) => {
+          takeRoom()
+          return work(store, most)
+        }
+        return this.read(read, most)
+      })
     })
 
     app.decorateRequest('holdRead', function (this: FastifyRequest, value: object) {

@@ -12,8 +12,12 @@ import { senderName } from '../http/sender-name.ts'
 declare module 'fastify' {
   interface FastifyInstance {
     store: Store
-    /** Reads for somebody else than a request. What is large is read in turns, with what requests read. @param size as of `FastifyRequest.read` */
-    inReadTurn<T>(sender: string, size: number, read: () => Promise<T>): Promise<T>
+    /**
+     * Reads what no request asked for. What is large waits for its turn, as what requests read.
+     * @param size as of `FastifyRequest.read`
+     * @throws Problem `overloaded` when the turn comes too late
+     */
+    readInTurn<T>(sender: string, size: number, work: StoreWork<T>): Promise<T>
   }
   interface FastifyRequest {
     /**
@@ -74,11 +78,16 @@ export default fp(
     }
     const largeReadLimiter = new FairLimiter(largeReads)
     const [read, readLarge, write] = [inTurn(new FairLimiter(reads)), inTurn(largeReadLimiter), inTurn(new FairLimiter(writes))]
-    app.decorate('inReadTurn', <T>(sender: string, size: number, work: () => Promise<T>) =>
-      size > mostInline ? largeReadLimiter.run(sender, work) : work()
-    )
+    app.decorate('readInTurn', <T>(sender: string, size: number, work: StoreWork<T>) => {
+      if (size <= mostInline) return work(app.store)
+      const isTooLate = startWaiting()
+      return largeReadLimiter.run(sender, async () => {
+        if (isTooLate()) throw new Problem('overloaded', 'Too many large orders are being read right now.')
+        return work(app.store)
+      })
+    })
     app.decorateRequest('read', function <T>(this: FastifyRequest, work: StoreWork<T>, size = 0): Promise<T> {
-      return size > mostInline ? readLarge(this, () => read(this, work)) : read(this, work)
+      return size > mostInline ? readLarge(this, work) : read(this, work)
     })
     app.decorateRequest('write', function <T>(this: FastifyRequest, work: StoreWork<T>): Promise<T> {
       return write(this, work)

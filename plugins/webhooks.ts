@@ -50,7 +50,11 @@ export default fp(
     const count = measureDeliveries({ registry: app.metrics.registry, store: app.store, serving: () => dispatcher.serving })
     const dispatcher: Dispatcher = new Dispatcher({
       store: app.store,
-      inReadTurn: (size, read) => app.inReadTurn('webhooks', size, read),
+      readEvent: (head, { customer }, signal) =>
+        app.readInTurn(`webhooks of ${customer}`, head.weight, async (store) => {
+          signal.throwIfAborted()
+          return (await store.events([head]))[0]
+        }),
       sender,
       write,
       count,

@@ -15,7 +15,7 @@ import {
   type ShopEvent
 } from '../domain/event.ts'
 import { isStart, isStartKept, startCursor } from '../domain/event-start.ts'
-import type { EventQuery } from '../domain/store.ts'
+import type { EventQuery, Store } from '../domain/store.ts'
 import { pagedQuery, pageUri } from '../http/paging.ts'
 import { parseWait } from '../http/preferences.ts'
 import { Problem } from '../http/problem.ts'
@@ -52,13 +52,9 @@ const events: RoutePlugin = async (app, { config }) => {
       const validators = validatorsOf(request, audience, { first: heads[0]?.id, last: newest, isFinal })
       if (reply.revalidate(validators, false)) return reply
       const weight = heads.reduce((sum, head) => sum + head.weight, 0)
-      // Large orders are not even read while too many are being written.
-      request.holdUnreadOrder(weight)
       // A page with large orders waits for the document process, which has limits of its own.
       if (weight <= mostInline) await request.listTurn(heads.length)
-      const readAll = () => unlessExpired(request, audience, request.query, () => wholeEvents(request, heads, weight))
-      // A read keeps its room even when its client has gone.
-      const read = await (weight > mostInline ? request.withRoomFor(weight, readAll) : readAll())
+      const read = await unlessExpired(request, audience, request.query, () => wholeEvents(request, heads, weight))
       const links = [
         { rel: 'self', href: request.url },
         { rel: 'next', href: uriAfter(last, request.query) }
@@ -127,7 +123,13 @@ const events: RoutePlugin = async (app, { config }) => {
   }
 
   async function wholeEvents(request: FastifyRequest, heads: readonly EventHead[], weight: number): Promise<readonly ShopEvent[]> {
-    const found = await request.read((store) => store.events(heads), weight)
+    const readEvents = (store: Store) => {
+      // Large orders are not even read while too many are being written.
+      request.holdUnreadOrder(weight)
+      // A read keeps its room even when its client has gone.
+      return weight > mostInline ? request.withRoomFor(weight, () => store.events(heads)) : store.events(heads)
+    }
+    const found = await request.read(readEvents, weight)
     if (found.length < heads.length) throw new PositionError('an event of the page was deleted meanwhile')
     return found
   }

@@ -13,7 +13,7 @@ import { orderPath } from './parameters.ts'
 import type { RoutePlugin } from './route.ts'
 
 /** The document that an order came from, if it was sent in a buyer's vocabulary (UBL, cXML), and the present answer to it. */
-const orderOriginals: RoutePlugin = async (app, { config }) => {
+const orderOriginals: RoutePlugin = async (app) => {
   app.get(
     '/order/:order_id/document',
     { schema: { params: orderPath }, config: { access: toSeeOrder, caching: 'private', describes: getDocument } },
@@ -22,7 +22,7 @@ const orderOriginals: RoutePlugin = async (app, { config }) => {
       const known = await request.read((store) => store.documentOf(id))
       if (!known) throw noDocument()
       if (reply.revalidateTag(documentTag(known), app.cachePolicies.private)) return reply
-      const document = await request.read((store) => store.wholeDocumentOf(id), config.BODY_LIMIT)
+      const document = await request.read((store) => store.wholeDocumentOf(id), known.size)
       if (!document) throw noDocument()
       const { bytes, mediaType } = document
       request.charge(costOfBody(bytes.length))

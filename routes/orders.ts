@@ -45,7 +45,7 @@ const orders: RoutePlugin = async (app, { config }) => {
       })
       const { isPage } = request
       if (shape === 'lines' && !isPage) {
-        const page = await request.makingRoom((most) => request.read((store) => store.wholeOrders(query, most), most))
+        const page = await request.readMakingRoom((store, most) => store.wholeOrders(query, most))
         const whole = wholePage(page.items, restOf(page))
         request.holdRead(whole)
         return reply.represent(whole)

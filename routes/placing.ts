@@ -13,7 +13,11 @@ import { chargingForStored } from './stored-size.ts'
  */
 export async function placeOrder(store: Store, request: FastifyRequest, placing: Placing): Promise<Placed> {
   if (isDeferred(placing.order)) await request.largeWriteTurn()
-  const place = () => request.makingRoom((mostNamed) => store.placeOrder({ ...placing, mostNamed }))
+  const placeWith = (mostNamed: number, takeRoom: () => void) => {
+    takeRoom()
+    return store.placeOrder({ ...placing, mostNamed })
+  }
+  const place = () => request.makingRoom(placeWith)
   const placed = await chargingForStored(request, placing, place, newOrder)
   if (placing.mode !== 'dry-run') request.orderOutcome = placed.replayed ? 'replayed' : placed.outcome
   if (!newOrder(placed)) request.holdOrder(placed.order)

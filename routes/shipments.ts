@@ -86,7 +86,7 @@ const shipments: RoutePlugin = async (app, { config }) => {
 
 /** A large shipment is not even read without room for it, and is charged like an order. */
 function wholeShipment(request: FastifyRequest, orderId: string, number: number): Promise<Shipment | undefined> {
-  return request.makingRoom((most) => request.read((store) => store.shipment(orderId, number, most), most))
+  return request.readMakingRoom((store, most) => store.shipment(orderId, number, most))
 }
 
 type ShownOrder = Pick<ShipmentPage, 'order' | 'whole'>

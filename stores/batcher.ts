@@ -17,6 +17,8 @@ export interface Work<Item, Result> extends QueueRules<Item> {
   run(items: readonly Item[]): Promise<readonly (Settled<Result> | Postponed)[]>
   /** The number of batches that may be in progress at once. */
   readonly parallel: number
+  /** Whether an error is not that of one item of its batch, so that each of them alone would only take as long again. */
+  readonly isOfAll?: (error: unknown) => boolean
   /** Called with the number of events that an item has made, before its promise resolves. */
   readonly onEvents?: (item: Item, events: number) => void
 }
@@ -112,7 +114,7 @@ export class Batcher<Item, Result> {
       return await this.#work.run(batch.map(({ item }) => item))
     } catch (error) {
       // If the database refuses one item, each is tried alone, so that the others succeed. If it cannot be reached, or needs too long, all fail.
-      const isTriedAlone = batch.length > 1 && !hasCode(error, 'store-unavailable', 'store-overloaded')
+      const isTriedAlone = batch.length > 1 && !hasCode(error, 'store-unavailable') && !this.#work.isOfAll?.(error)
       if (!isTriedAlone) return batch.map(() => ({ error }))
       const results: (Settled<Result> | Postponed)[] = []
       for (const queued of batch) results.push((await this.#run([queued]))[0] ?? withoutResult())

@@ -15,6 +15,7 @@ import {
   type OrderStatus,
   type OrderSummary,
   orderStatuses,
+  type StoredDocument,
   type StoredOrderHead,
   type WholeOrderDocument
 } from '../domain/order.ts'
@@ -249,21 +250,31 @@ export interface DocumentRow {
   readonly answer: string | null
 }
 
+export interface DocumentSizeRow extends DocumentRow {
+  readonly size: number | null
+}
+
 export interface WholeDocumentRow extends DocumentRow {
   readonly bytes: Uint8Array | null
 }
 
-export const documentColumns = 'd.media_type, d.digest, d.revision, d.answer'
-export const wholeDocumentColumns = `${documentColumns}, d.bytes`
+const commonColumns = 'd.media_type, d.digest, d.revision, d.answer'
+export const documentColumns = `${commonColumns}, octet_length(d.bytes) AS size`
+export const wholeDocumentColumns = `${commonColumns}, d.bytes`
 
 /** Undefined where the order of the row has no document. */
-export function documentFrom({ media_type, digest, revision, answer }: DocumentRow): OrderDocument | undefined {
+export function documentFrom({ size, ...row }: DocumentSizeRow): StoredDocument | undefined {
+  const document = documentOf(row)
+  return document && { ...document, size: size ?? 0 }
+}
+
+function documentOf({ media_type, digest, revision, answer }: DocumentRow): OrderDocument | undefined {
   if (media_type === null || digest === null || answer === null) return undefined
   return { mediaType: media_type, digest, ...(revision === null ? {} : { revision }), answer: JSON.parse(answer) }
 }
 
 export function wholeDocumentFrom({ bytes, ...row }: WholeDocumentRow): WholeOrderDocument | undefined {
-  const document = documentFrom(row)
+  const document = documentOf(row)
   return document && bytes ? { ...document, bytes } : undefined
 }
 

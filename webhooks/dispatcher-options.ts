@@ -1,7 +1,7 @@
 /** The settings of a dispatcher. Tests choose their own limits. */
 
 import { mostInline } from '../domain/deferred.ts'
-import type { ShopEvent } from '../domain/event.ts'
+import type { EventHead, ShopEvent } from '../domain/event.ts'
 import type { Store } from '../domain/store.ts'
 import type { WebhookTarget } from '../domain/webhook.ts'
 import type { MemoryLimits } from './order-memory.ts'
@@ -13,8 +13,8 @@ export type DeliveryOutcome = (typeof outcomes)[number]
 
 export interface DispatcherOptions {
   readonly store: Pick<Store, 'lastEvent' | 'events' | 'claimWebhooks' | 'renewClaim' | 'settleWebhook' | 'releaseWebhooks'>
-  /** Reads an event. If its order is large, it waits for the webhooks' turn to read one. Absent: all are read at once. @param size `EventHead.weight` */
-  readonly inReadTurn?: <T>(size: number, read: () => Promise<T>) => Promise<T>
+  /** Reads an event, a large one when it is the customer's turn. Absent: at once. @throws the signal's reason, or an error if the turn comes too late */
+  readonly readEvent?: (head: EventHead, webhook: WebhookTarget, signal: AbortSignal) => Promise<ShopEvent | undefined>
   readonly sender: Pick<Sender, 'post'>
   /**
    * Writes the body of a delivery. It throws if the shop is too busy now, or if the signal aborts.

@@ -96,9 +96,9 @@ export class Dispatcher {
     signal: AbortSignal,
     mayPost = async () => true
   ): Promise<Attempt | 'gone' | 'kept-back'> {
-    const { store, write, sender, inReadTurn = (_, read) => read() } = this.#options
-    const send = async () => {
-      const [event] = await inReadTurn(head.weight, () => store.events([head]))
+    const { store, write, sender, readEvent = async () => (await store.events([head]))[0] } = this.#options
+    const send = async (end: AbortSignal) => {
+      const event = await readEvent(head, webhook, end)
       if (!event) return 'gone'
       const [at, begun] = [Date.now(), performance.now()]
       const body = await withSignal([signal, this.#aborting.signal], (end) => write(event, webhook, end))
@@ -108,7 +108,9 @@ export class Dispatcher {
       const headers = { 'content-type': webhook.mediaType, 'user-agent': 'Tradepost' }
       return sender.post({ url: webhook.url, customer: webhook.customer, headers, body, signing }, this.#aborting.signal)
     }
-    const attempt = withSignal([signal, this.#stopping.signal], (end) => this.#memory.with(webhook.customer, head.weight, end, send))
+    const attempt = withSignal([signal, this.#stopping.signal], (end) =>
+      this.#memory.with(webhook.customer, head.weight, end, () => send(end))
+    )
     this.#attempts.add(attempt)
     return attempt.finally(() => this.#attempts.delete(attempt))
   }

@@ -103,9 +103,10 @@ export class Database implements Queries {
    * sent together with the COMMIT. If a statement fails, all are undone. A transaction that wrote nothing ends with ROLLBACK,
    * which does not wait for the disk. If the connection is lost during the COMMIT, the outcome is unknown: the error says so, and this
    * method never retries.
+   * @param whenTooLong the error when the database needs too long. The default says that nothing was stored
    */
-  async transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
-    if (this.#isFull) throw overloadedWrite()
+  async transaction<T>(work: (queries: Queries) => Promise<T>, whenTooLong = overloadedWrite): Promise<T> {
+    if (this.#isFull) throw whenTooLong()
     const client = await this.#pool.connect().catch((error) => {
       throw failure(error)
     })
@@ -139,7 +140,7 @@ export class Database implements Queries {
       // The first error has the reason. The errors after it only say that the transaction was aborted.
       const failed = (await Promise.allSettled(sent)).find((result) => result.status === 'rejected')
       if (!failed) throw error
-      throw isCommitSent && isConnectionLost(failed.reason) ? perhapsStored(failed.reason) : failure(failed.reason, overloadedWrite)
+      throw isCommitSent && isConnectionLost(failed.reason) ? perhapsStored(failed.reason) : failure(failed.reason, whenTooLong)
     } finally {
       client.release(client.getTransactionStatus() !== 'I')
     }

@@ -1,7 +1,7 @@
 /** Distinguishes an unreachable database from a conflict with another transaction. */
 
 import pg from 'pg'
-import { DomainError } from '../../domain/errors.ts'
+import { DomainError, hasCode } from '../../domain/errors.ts'
 
 /**
  * SQLSTATE classes and codes (https://www.postgresql.org/docs/current/errcodes-appendix.html): connection, authorization,
@@ -49,6 +49,12 @@ export function overloadedWrite(cause?: unknown): DomainError {
   return new DomainError('store-overloaded', 'The shop has too much to do right now. Nothing was stored. Try again in a few seconds.', {
     cause
   })
+}
+
+/** Whether an error is that of a statement which took too long. It comes from another thread, perhaps. */
+export function tookTooLong(error: unknown): boolean {
+  const cause = hasCode(error, 'store-overloaded') ? error.cause : undefined
+  return cause instanceof Error && 'code' in cause && tooLong.test(String(cause.code))
 }
 
 /** Turns an error of a statement into the error that the store throws. */

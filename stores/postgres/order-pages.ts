@@ -14,6 +14,7 @@ import type { Page } from '../../domain/page.ts'
 import type { OrderQuery } from '../../domain/store.ts'
 import { type CommonOrderRow, deferredOrder, orderHeadColumns, type SummaryRow, summaryFrom } from '../rows.ts'
 import type { Database, Statement } from './database.ts'
+import { overloaded } from './failures.ts'
 import { firstRowsOf, type IndexRange, orderOf } from './index-range.ts'
 import { isUuid } from './rows.ts'
 
@@ -86,7 +87,7 @@ async function run<Row extends Record<string, unknown>>(database: Database, { te
   const { rows } = await database.transaction(async ({ query }) => {
     void query(planning)
     return { rows: query<Row>(text, values) }
-  })
+  }, overloaded)
   return rows
 }
 

@@ -8,6 +8,7 @@ import { changedOrder, commandSize, mostNamed, senderOf, tellEvents } from '../c
 import { packCommand, unpackOutcomes } from '../crossing.ts'
 import { fromFailure, lostWrite, type Postponed } from '../outcomes.ts'
 import type { Database } from './database.ts'
+import { tookTooLong } from './failures.ts'
 import { isChange, type OrderCommand } from './order-commands.ts'
 import type { OrderAnswer, OrderThreadData } from './order-thread.ts'
 import { makeOrderWrites } from './order-writes.ts'
@@ -44,7 +45,7 @@ export class OrderWriter {
   /** @param database the connections of the serving thread */
   constructor(database: Database, data: OrderThreadData) {
     this.#thread = new HelperThread(entry, data)
-    const rules = { weight, senderOf, parallel, onEvents: tellEvents }
+    const rules = { weight, senderOf, parallel, onEvents: tellEvents, isOfAll: tookTooLong }
     this.#orderThreadQueue = new Batcher({ ...rules, run: (batch) => this.#write(batch), orderOf: changedOrder })
     this.#servingThreadQueue = new Batcher({ ...rules, run: makeOrderWrites(database, data.currency, 'serving') })
   }

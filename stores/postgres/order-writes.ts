@@ -17,7 +17,7 @@ import { SentDocuments, writeDocuments } from './order-documents.ts'
 import { NewOrders } from './placing.ts'
 import { retrying } from './retrying.ts'
 import { now } from './rows.ts'
-import { lockStock } from './stock-ledger.ts'
+import { lockStock, waitForTurn } from './stock-ledger.ts'
 
 /** The thread that decides a batch. Only the order thread may take long. */
 export type DecidingThread = 'serving' | 'order'
@@ -47,11 +47,12 @@ export function makeOrderWrites(
       const [readable, later] = divide(batch, lockedSize)
       await locked.readContents(queries, readable.filter(isChange))
       const placings = readable.flatMap((command) => (command.verb === 'placeOrder' ? command.args : []))
-      const products = readable.flatMap((command): readonly ProductReference[] =>
+      const products = readable.map((command): readonly ProductReference[] =>
         isChange(command) ? locked.productsOf(command) : namedProducts(command.args[0].order)
       )
+      for (const named of products) await waitForTurn(queries, named)
       const [inventory, named, sent, at] = await Promise.all([
-        lockStock(queries, products),
+        lockStock(queries, products.flat()),
         NamedOrders.read(queries, readable, locked),
         SentDocuments.read(queries, placings),
         clock(queries)

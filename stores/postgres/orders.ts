@@ -2,6 +2,7 @@ import { orderNotFound } from '../../domain/errors.ts'
 import type { Store } from '../../domain/store.ts'
 import {
   type DocumentRow,
+  type DocumentSizeRow,
   documentColumns,
   documentFrom,
   inactiveStatuses,
@@ -63,7 +64,7 @@ export function makeOrders(
       const [row] = await database.prepared<SizedOrderRow & Record<string, unknown>>(numberedSql, [customer, orderNumber])
       return row && storedOrderHeadOf(row)
     },
-    documentOf: async (id) => documentFrom(await documentRow<DocumentRow>(id, documentColumns)),
+    documentOf: async (id) => documentFrom(await documentRow<DocumentSizeRow>(id, documentColumns)),
     wholeDocumentOf: async (id) => wholeDocumentFrom(await documentRow<WholeDocumentRow>(id, wholeDocumentColumns)),
     orders: (query) => summaries(database, query),
     wholeOrders: (query, most) => wholeOrders(database, query, most),

@@ -8,6 +8,7 @@ import { requiredRow } from '../required-row.ts'
 import { type OptionRow, optionColumns, optionOf, productColumns } from '../rows.ts'
 import { draftSize } from '../sizes.ts'
 import type { Database } from './database.ts'
+import { tookTooLong } from './failures.ts'
 import { type ListedRow, listedColumns, withinWeight } from './product-list.ts'
 import { productPage } from './product-pages.ts'
 import { makeProductWrites } from './product-writes.ts'
@@ -65,7 +66,8 @@ export function makeProducts(database: Database, currency: string): Pick<Store, 
     run: (batch) => run(batch.map(({ write }) => write)),
     weight: ({ write }) => ('draft' in write ? draftSize(write.draft) : 1),
     senderOf: ({ sender }) => sender,
-    parallel: 1
+    parallel: 1,
+    isOfAll: tookTooLong
   })
   const submit = (write: ProductWrite, { sender }: WriteOptions = {}) => writes.submit({ write, sender })
 

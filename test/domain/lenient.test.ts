@@ -46,7 +46,7 @@ t.test('the lines of one product share its stock in their order', async (t) => {
   t.same(answers([stockItem('a', 5)], item('a', 3), item('a', 3), item('a', 1)), [
     ['accepted', '3', ''],
     ['changed', '2', 'Only 2 of the 3 ordered are available.'],
-    ['rejected', '0', 'The other lines take all that is left of it.']
+    ['rejected', '0', 'Other lines of this order take all that is left.']
   ])
   const minimum = { minimumQuantity: decimal('4') }
   t.same(

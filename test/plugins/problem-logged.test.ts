@@ -14,6 +14,7 @@ t.test('a 503 that the service decides itself is logged as any refusal is; what 
     [new Problem('overloaded', 'Too much is under way.'), information],
     [new Problem('stopping', 'The service stops.'), information],
     [new DomainError('store-overloaded', 'Too many writes wait.'), information],
+    [new DomainError('store-overloaded', 'A statement took too long.', { cause: new Error('canceled') }), failure],
     [new DomainError('store-unavailable', 'The database is gone.', { cause: new Error('disk') }), failure],
     [new Error('a defect'), failure]
   ] as const) {

@@ -74,16 +74,26 @@ t.test('an item without a result is refused, and no other item gets a wrong one'
   t.match(outcomes, [{ value: 0 }, { reason: { message: /without a result/ } }, { value: 4 }, { value: 6 }])
 })
 
-for (const code of ['store-unavailable', 'store-overloaded'] as const) {
-  t.test(`when the database is away or too slow, nothing is tried again: ${code}`, async (t) => {
-    const { batcher, batches } = makeBatcher(async () => {
-      throw new DomainError(code, 'later')
-    })
-    const outcomes = await Promise.allSettled(upTo(3).map((item) => batcher.submit(item)))
-    for (const outcome of outcomes) t.match(outcome, { reason: { code } })
-    t.equal(batches.length, 1)
+t.test('an error that is not that of one item fails the whole batch, and nothing is tried again', async (t) => {
+  let batches = 0
+  const run = async () => {
+    batches++
+    throw new Error('canceled')
+  }
+  const batcher = new Batcher<number, number>({ run, weight: () => 1, parallel: 1, isOfAll: () => true })
+  const outcomes = await Promise.allSettled(upTo(3).map((item) => batcher.submit(item)))
+  for (const outcome of outcomes) t.match(outcome, { reason: { message: 'canceled' } })
+  t.equal(batches, 1)
+})
+
+t.test('when the database cannot be reached, nothing is tried again', async (t) => {
+  const { batcher, batches } = makeBatcher(async () => {
+    throw new DomainError('store-unavailable', 'it is away')
   })
-}
+  const outcomes = await Promise.allSettled(upTo(3).map((item) => batcher.submit(item)))
+  for (const outcome of outcomes) t.match(outcome, { reason: { code: 'store-unavailable' } })
+  t.equal(batches.length, 1)
+})
 
 t.test('an item that is postponed is done in a later batch, and does not delay the answers to the others', async (t) => {
   const { batcher, batches } = makeBatcher(async ([first, ...rest]) => [

@@ -53,6 +53,17 @@ t.test('of the orders of many products, one at a time locks their stock', async 
   t.match(await Promise.all([first, second]), [{ outcome: 'placed' }, { outcome: 'placed' }])
 })
 
+t.test('a batch of many small orders waits for no turn', async (t) => {
+  const { store, ids, waiting, letGo } = await shopWithLock(t, 301)
+  const large = store.placeOrder({ order: purchase(ids.map((id) => item(id))), status: 'accepted' })
+  await until(async () => (await waiting())?.rows === 1, 'the large order waits for the stock, and has the turn')
+  await store.importProducts(Array.from({ length: 300 }, (_, i) => ({ id: `q${i}`, draft: stocked(1) })))
+  const small = Array.from({ length: 300 }, (_, i) => store.placeOrder(placing(`q${i}`)))
+  t.equal((await Promise.all(small)).length, 300)
+  await letGo()
+  t.match(await large, { outcome: 'placed' })
+})
+
 t.test(
   'what the database cancels because it takes too long was not stored, and the shop does not say that the database is away',
   async (t) => {
