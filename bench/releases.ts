@@ -14,7 +14,7 @@ export interface Release {
 }
 
 /** The folders of the compiled releases to measure, by name: an earlier one if the command line names it, and this one. */
-async function builds(before: string | undefined): Promise<readonly (readonly [name: string, folder: string])[]> {
+export async function builds(before: string | undefined): Promise<readonly (readonly [name: string, folder: string])[]> {
   const now = ['now', await compile()] as const
   return before === undefined ? [now] : [['before', join(before, 'dist')], now]
 }
@@ -25,24 +25,24 @@ process.once('exit', () => {
 })
 
 /** Makes a folder that is removed when this process ends. */
-function folder(directory: string): string {
+export function folder(directory: string): string {
   const made = newFolder(directory)
   folders.push(made)
   return made
 }
 
 /** Products with stock that does not run out. `ABC-1` is the product that bench/hostile.ts requests. */
-function catalogue(): string {
+export function catalogue(ids: readonly string[]): string {
   const product = (id: string) =>
     `<product id="${id}"><name>Hex bolt M8 × 40, zinc plated</name><description>${'Steel, strength class 8.8, DIN 933. '.repeat(6)}</description>` +
     '<price>9.99</price><unit>C62</unit><category>Fasteners</category><on-hand>900000000</on-hand></product>'
-  return `<catalogue>${['ABC-1', ...productIds].map(product).join('')}</catalogue>`
+  return `<catalogue>${ids.map(product).join('')}</catalogue>`
 }
 
 /** Makes a database with the products. @param build the folder of a compiled release. @returns its path */
 export async function makeDatabase(directory: string, build: string): Promise<string> {
   const file = join(folder(directory), 'catalogue.xml')
-  writeFileSync(file, catalogue())
+  writeFileSync(file, catalogue(['ABC-1', ...productIds]))
   const path = join(folder(directory), 'shop.db')
   const imported = startProcess(join(build, 'cli.js'), ['import', file], { DATABASE_URL: `sqlite:${path}` })
   imported.child.stdout?.resume()
