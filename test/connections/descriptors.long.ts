@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { runServer } from '../run-server.ts'
+import { until } from '../until.ts'
 
 /** Whether the service answers over a connection. It may have closed the connection. */
 async function answers(socket: Socket, path: string): Promise<boolean> {
@@ -43,6 +44,12 @@ t.test('connections never take the last descriptor: more are refused, and the se
   t.equal(server.process.exitCode, null)
   for (const socket of open) socket.destroy()
   await Promise.all(sockets)
-  t.equal((await fetch(`${server.base}/health/ready`)).status, 200)
+  // Until the service has noticed that they are closed, it refuses new ones.
+  const isReady = () =>
+    fetch(`${server.base}/health/ready`).then(
+      ({ status }) => status === 200,
+      () => false
+    )
+  await until(isReady, 'the service takes connections again')
   t.equal(await server.end('SIGTERM'), 0)
 })
