@@ -96,6 +96,7 @@ export class Dispatcher {
     signal: AbortSignal,
     mayPost = async () => true
   ): Promise<Attempt | 'gone' | 'kept-back'> {
+    const { customer } = webhook
     const { store, write, sender, readEvent = async () => (await store.events([head]))[0] } = this.#options
     const send = async (end: AbortSignal) => {
       const event = await readEvent(head, webhook, end)
@@ -106,11 +107,9 @@ export class Dispatcher {
       if (!(await mayPost())) return 'kept-back'
       const signing = { id: head.id, timestamp: Math.floor(Date.now() / 1000), secrets: webhook.secrets }
       const headers = { 'content-type': webhook.mediaType, 'user-agent': 'Tradepost' }
-      return sender.post({ url: webhook.url, customer: webhook.customer, headers, body, signing }, this.#aborting.signal)
+      return sender.post({ url: webhook.url, customer, headers, body, signing }, this.#aborting.signal)
     }
-    const attempt = withSignal([signal, this.#stopping.signal], (end) =>
-      this.#memory.with(webhook.customer, head.weight, end, () => send(end))
-    )
+    const attempt = withSignal([signal, this.#stopping.signal], (end) => this.#memory.with(customer, head.weight, end, () => send(end)))
     this.#attempts.add(attempt)
     return attempt.finally(() => this.#attempts.delete(attempt))
   }

@@ -5,13 +5,11 @@ import {
   type DocumentSizeRow,
   documentColumns,
   documentFrom,
-  inactiveStatuses,
-  type SizedOrderRow,
-  storedOrderHeadOf,
   type WholeDocumentRow,
   wholeDocumentColumns,
   wholeDocumentFrom
-} from '../rows.ts'
+} from '../document-rows.ts'
+import { inactiveStatuses, type SizedOrderRow, storedOrderHeadOf } from '../rows.ts'
 import type { Database } from './database.ts'
 import { firstOf, highest } from './index-range.ts'
 import { sizedOrderColumns } from './order-contents.ts'

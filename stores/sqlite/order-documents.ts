@@ -1,7 +1,14 @@
 import { orderNotFound } from '../../domain/errors.ts'
 import type { Order } from '../../domain/order.ts'
 import type { OrderWriteOptions } from '../../domain/store.ts'
-import { type DocumentRow, documentColumns, documentFrom, type WholeDocumentRow, wholeDocumentColumns, wholeDocumentFrom } from '../rows.ts'
+import {
+  type DocumentRow,
+  documentColumns,
+  documentFrom,
+  type WholeDocumentRow,
+  wholeDocumentColumns,
+  wholeDocumentFrom
+} from '../document-rows.ts'
 import type { Connection } from './connection.ts'
 import type { Sync } from './write-verbs.ts'
 
