@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { newLru } from '../lru.ts'
 
 /** Senders whose costs are remembered. The least recently active ones are forgotten. */
 const maxSenders = 10_000
@@ -12,7 +12,7 @@ const weightOfLast = 1 / 8
 /** Estimates the processor time of jobs from what earlier jobs of the same sender have cost for their size. */
 export class CostEstimates {
   /** Milliseconds for each KiB. */
-  readonly #costs = new LRUCache<string, number>({ max: maxSenders })
+  readonly #costs = newLru<number>(maxSenders)
 
   /** @returns milliseconds */
   estimate(sender: string, bytes: number): number {

@@ -1,4 +1,5 @@
-import { LRUCache } from 'lru-cache'
+import type { LRUCache } from 'lru-cache'
+import { newLru } from '../lru.ts'
 
 export interface RateLimits {
   /** The time over which requests are counted, in milliseconds. */
@@ -20,7 +21,7 @@ export class RateTally {
 
   constructor({ window, maxCallers }: RateLimits) {
     this.#window = window
-    this.#counts = new LRUCache({ max: maxCallers })
+    this.#counts = newLru(maxCallers)
   }
 
   /** Counts a request. */

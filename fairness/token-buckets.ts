@@ -1,4 +1,5 @@
-import { LRUCache } from 'lru-cache'
+import type { LRUCache } from 'lru-cache'
+import { newLru } from '../lru.ts'
 
 export interface BucketLimits {
   /** The tokens that a caller can take at once. */
@@ -16,7 +17,7 @@ export class TokenBuckets {
 
   constructor(limits: BucketLimits) {
     this.#limits = limits
-    this.#buckets = new LRUCache({ max: limits.maxCallers })
+    this.#buckets = newLru(limits.maxCallers)
   }
 
   /** Takes a token of the caller. @returns whether there was one */

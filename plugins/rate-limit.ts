@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.ts'
 import { PacedQueue } from '../fairness/paced-queue.ts'
 import { RateTally } from '../fairness/rate-tally.ts'
@@ -14,6 +13,7 @@ import { Problem } from '../http/problem.ts'
 import { makeProxyCheck } from '../http/proxies.ts'
 import { costOfBody, costOfEvents, costOfWork, costParameters } from '../http/request-cost.ts'
 import { addressName } from '../http/sender-name.ts'
+import { newLru } from '../lru.ts'
 import { bytesOfBody } from './documents.ts'
 
 /** Milliseconds. */
@@ -148,7 +148,7 @@ export default fp(
     const tally = new RateTally({ window: minute, maxCallers })
     /** The part of each count that is for the time of documents. */
     const work = new RateTally({ window: minute, maxCallers })
-    const validKeys = new LRUCache<string, true>({ max: maxCallers })
+    const validKeys = newLru<true>(maxCallers)
 
     /** Whether a caller has sent so many requests that its refusals are delayed. */
     const isDelayed = (caller: string) => tally.look(caller).current > 2 * max

@@ -12,6 +12,7 @@ import { readInTurn } from '../http/read-in-turn.ts'
 import { ResponseHead } from '../http/response-head.ts'
 import { requestId } from '../logging/request-ids.ts'
 import { requestCompleted } from '../logging/requests.ts'
+import { newLru } from '../lru.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -85,8 +86,8 @@ export default fp(
       maxSize: cacheShare(config),
       sizeCalculation: ({ body, head }, key) => (body?.length ?? 0) + head.length + key.length + overhead
     })
-    const seen = new LRUCache<string, true>({ max: maxSeen })
-    const clients = new LRUCache<string, Pick<Client, 'ip' | 'network'>>({ max: maxClients })
+    const seen = newLru<true>(maxSeen)
+    const clients = newLru<Pick<Client, 'ip' | 'network'>>(maxClients)
     const knownHeads = new KnownHeads()
     const recordings = new WeakMap<IncomingMessage, Recording>()
 

@@ -1,7 +1,7 @@
 /**
  * Runs the suites that are named on one real PostgreSQL, which it starts and stops. By default: those of the store itself,
- * and those of HTTP, of concurrency and of the routes, the very tests that `npm test` runs on SQLite. Connections, limits and
- * rates are the same whatever the store.
+ * and those of concurrency and of the routes, the very tests that `npm test` runs on SQLite. HTTP, connections, limits and rates
+ * are the same whatever the store.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,7 +13,6 @@ const named = process.argv.slice(2).map((name) => (name.endsWith('.ts') ? name :
 const suites = [
   'test/stores/store.postgres.ts',
   'test/suites/on-postgres.ts',
-  'test/suites/http.suite.ts',
   'test/suites/routes.suite.ts',
   'test/suites/buyers.suite.ts',
   'test/suites/feeds.suite.ts',
@@ -40,7 +39,7 @@ const settings = {
 const server = await startPostgres(settings, folderInMemory(4))
 try {
   const template = await makePostgresTemplate(await server.database())
-  const tap = spawn('npx', ['tap', '--jobs=2', ...(named.length > 0 ? ['--disable-coverage', ...named] : suites)], {
+  const tap = spawn('npx', ['tap', '--jobs=3', ...(named.length > 0 ? ['--disable-coverage', ...named] : suites)], {
     env: { ...process.env, ...template, TEST_DATABASE_URL: await server.database() },
     stdio: 'inherit'
   })

@@ -18,6 +18,9 @@ const update = process.env['UPDATE'] === '1'
 /** The addresses and the folder in the pages. A run has its own, so that two runs do not meet. */
 const documented = { shop: 'http://localhost:3000', receiver: '4010', folder: '/tmp/' } as const
 
+/** The command in the pages, and what runs instead, because npx takes eight times as long. test/unbuilt.process.ts runs npx. */
+const command = { documented: 'npx tradepost', own: 'node tradepost.js' } as const
+
 /** Replaces values that differ from run to run. */
 function normalise(output: string): string {
   return output
@@ -115,6 +118,7 @@ async function runPage(t: Test, shell: Shell, markdown: string, { base, folder, 
       .replaceAll(documented.shop, base)
       .replaceAll(documented.receiver, receiver)
       .replaceAll(documented.folder, `${folder}/`)
+      .replaceAll(command.documented, command.own)
     const script = `source ${state}; ${commands}\ntypeset -p | grep -E '^(declare --|typeset) [a-z_]+=' > ${state} || true`
     const { output, code } = await run(t, shell, script, env)
     // Without the carriage returns of header fields and CSV, which nobody sees.
