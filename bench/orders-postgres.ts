@@ -23,7 +23,7 @@ function oneByOne(database: Database): Pick<Store, 'placeOrder'> {
   const write = makeOrderWrites(database, currency, 'serving')
   return {
     async placeOrder(placing) {
-      const [outcome] = await write([{ verb: 'placeOrder', args: [placing] }])
+      const [outcome] = await write([{ verb: 'placeOrder', args: [placing] }], 'small')
       if (outcome && 'value' in outcome) return outcome.value as Placed
       throw outcome && 'error' in outcome ? outcome.error : new Error('the order has no outcome')
     }

@@ -1,4 +1,5 @@
 import { Lane, type Waiting } from './lane.ts'
+import { type LaneName, laneOf } from './sizes.ts'
 
 /** A queued write and the promise of its caller. */
 export interface Pending<Item, Result> {
@@ -24,13 +25,6 @@ export interface QueueRules<Item> {
   /** Returns who sent an item. Senders take turns. Items without a sender have one turn together. */
   readonly senderOf?: ((item: Item) => string | undefined) | undefined
 }
-
-/** A write of this weight or more is large. */
-const minLarge = 256
-
-type LaneName = 'small' | 'large'
-
-const laneOf = (weight: number): LaneName => (weight < minLarge ? 'small' : 'large')
 
 /** Writes without a sender are the shop's own work. They wait as if one sender had sent them all. */
 const noSender = ''

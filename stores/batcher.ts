@@ -2,6 +2,7 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { hasCode } from '../domain/errors.ts'
 import { BatchQueue, type Queued, type QueueRules } from './batch-queue.ts'
 import { type Done, notStored, type Postponed } from './outcomes.ts'
+import { type LaneName, laneOf } from './sizes.ts'
 
 /**
  * Results that are handed over in one turn of the event loop. Each lets a request go on, which costs the serving thread about as much as a
@@ -13,8 +14,8 @@ const resultsPerTurn = 8
 export type Settled<T> = Done<T> | { readonly error: unknown }
 
 export interface Work<Item, Result> extends QueueRules<Item> {
-  /** Runs a batch as one transaction. The results are in the order of the items. */
-  run(items: readonly Item[]): Promise<readonly (Settled<Result> | Postponed)[]>
+  /** Runs a batch as one transaction. Its items are of one lane. The results are in the order of the items. */
+  run(items: readonly Item[], lane: LaneName): Promise<readonly (Settled<Result> | Postponed)[]>
   /** The number of batches that may be in progress at once. */
   readonly parallel: number
   /** Whether an error is not that of one item of its batch, so that each of them alone would only take as long again. */
@@ -74,10 +75,11 @@ export class Batcher<Item, Result> {
 
   async #flush(): Promise<void> {
     const batch = this.#waiting.takeBatch()
-    if (batch.length === 0) return
+    const [first] = batch
+    if (!first) return
     this.#running += 1
     this.#flushSoon()
-    const results = await this.#run(batch)
+    const results = await this.#run(batch, laneOf(first.weight))
     const answers: Answer<Item, Result>[] = []
     for (const [i, queued] of batch.entries()) {
       const result = this.#settled(queued, results[i] ?? withoutResult())
@@ -109,21 +111,25 @@ export class Batcher<Item, Result> {
     }
   }
 
-  async #run(batch: readonly Queued<Item, Result>[]): Promise<readonly (Settled<Result> | Postponed)[]> {
+  async #run(batch: readonly Queued<Item, Result>[], lane: LaneName): Promise<readonly (Settled<Result> | Postponed)[]> {
     try {
-      return await this.#work.run(batch.map(({ item }) => item))
+      return await this.#work.run(
+        batch.map(({ item }) => item),
+        lane
+      )
     } catch (error) {
       // If the database refuses one item, each is tried alone, so that the others succeed. If it cannot be reached, or needs too long, all fail.
       const isTriedAlone = batch.length > 1 && !hasCode(error, 'store-unavailable') && !this.#work.isOfAll?.(error)
       if (!isTriedAlone) return batch.map(() => ({ error }))
       const results: (Settled<Result> | Postponed)[] = []
-      for (const queued of batch) results.push((await this.#run([queued]))[0] ?? withoutResult())
+      for (const queued of batch) results.push((await this.#run([queued], lane))[0] ?? withoutResult())
       return results
     }
   }
 }
 
-function withoutResult(): { readonly error: Error } {
+/** The result of an item that should have one. */
+export function withoutResult(): { readonly error: Error } {
   return { error: new Error('a batch left an item without a result') }
 }
 

@@ -12,9 +12,16 @@ import { type Command, replaceLarge, withoutListener } from './commands.ts'
 import { type CommandOutcome, fromFailure, type Postponed } from './outcomes.ts'
 import { knownOf } from './rows.ts'
 import { shipmentKnown } from './shipment-rows.ts'
+import type { LaneName } from './sizes.ts'
 
 /** An order or a shipment as JSON. A large one also has the properties that can be read without parsing it. */
 type Packed<T> = string | { readonly json: JsonText; readonly known: Known<T> }
+
+/** A batch as the writing thread gets it. */
+export interface CommandBatch<C extends Command> {
+  readonly commands: readonly C[]
+  readonly lane: LaneName
+}
 
 /** Replaces what can be large in a command by JSON, to send it to the writing thread. */
 export function packCommand<C extends Command>(command: C): C {

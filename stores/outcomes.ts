@@ -25,8 +25,8 @@ export type Failure =
   | (ErrorData & { readonly kind: 'unexpected' })
 
 /**
- * The write was not done, because the writes before it in its batch already read as many stored orders as one transaction may read. It
- * goes into a later batch. The first write of a batch is never postponed.
+ * The write was not done: it is large in a batch of small ones, or the writes before it already read as many stored orders as one
+ * transaction may read (see Division). It goes into a later batch.
  */
 export interface Postponed {
   /** The weight of the stored orders that the write itself reads or changes. */

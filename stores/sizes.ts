@@ -7,6 +7,16 @@ import type { ProductDraft } from '../domain/product.ts'
 /** The weight at which a batch is full. A batch is limited so that one commit does not delay the others for long. */
 export const batchWeight = 2_000
 
+/** A write of this weight or more is large. */
+const minLarge = 256
+
+/** Small and large writes wait in lanes of their own. */
+export type LaneName = 'small' | 'large'
+
+export function laneOf(weight: number): LaneName {
+  return weight < minLarge ? 'small' : 'large'
+}
+
 /** Characters of a usual line of a stored order. */
 const storedLine = 256
 

@@ -1,7 +1,7 @@
 /** The entry of the order thread, which has its own connections. It answers a batch only after its commit. */
 
 import { type Answered, serve } from '../../threads/serve.ts'
-import { packOutcomes, unpackCommand } from '../crossing.ts'
+import { type CommandBatch, packOutcomes, unpackCommand } from '../crossing.ts'
 import { type CommandOutcome, type Failure, toFailure } from '../outcomes.ts'
 import { Database } from './database.ts'
 import type { OrderCommand } from './order-commands.ts'
@@ -20,9 +20,9 @@ serve(({ url, currency, connections }: OrderThreadData) => {
   const database = new Database(url, connections)
   const write = makeOrderWrites(database, currency, 'order')
 
-  async function answer(commands: readonly OrderCommand[]): Promise<Answered<OrderAnswer>> {
+  async function answer({ commands, lane }: CommandBatch<OrderCommand>): Promise<Answered<OrderAnswer>> {
     try {
-      const written = (await write(commands.map(unpackCommand))).map(
+      const written = (await write(commands.map(unpackCommand), lane)).map(
         (outcome): CommandOutcome => ('error' in outcome ? { failure: toFailure(outcome.error) } : outcome)
       )
       const { outcomes, moved } = packOutcomes(commands, written)

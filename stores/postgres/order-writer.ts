@@ -5,8 +5,9 @@ import { entryModule } from '../../files.ts'
 import { HelperThread, ThreadLost } from '../../threads/helper-thread.ts'
 import { Batcher, type Settled } from '../batcher.ts'
 import { changedOrder, commandSize, mostNamed, senderOf, tellEvents } from '../commands.ts'
-import { packCommand, unpackOutcomes } from '../crossing.ts'
+import { type CommandBatch, packCommand, unpackOutcomes } from '../crossing.ts'
 import { fromFailure, lostWrite, type Postponed } from '../outcomes.ts'
+import type { LaneName } from '../sizes.ts'
 import type { Database } from './database.ts'
 import { tookTooLong } from './failures.ts'
 import { isChange, type OrderCommand } from './order-commands.ts'
@@ -38,7 +39,7 @@ const minLargeWeight = 32
  * The queue is bounded. When the thread dies, its commands fail with `store-unavailable`, and another thread is started.
  */
 export class OrderWriter {
-  readonly #thread: HelperThread<OrderThreadData, readonly OrderCommand[], OrderAnswer>
+  readonly #thread: HelperThread<OrderThreadData, CommandBatch<OrderCommand>, OrderAnswer>
   readonly #orderThreadQueue: Batcher<OrderCommand, Written>
   readonly #servingThreadQueue: Batcher<OrderCommand, Written>
 
@@ -46,7 +47,7 @@ export class OrderWriter {
   constructor(database: Database, data: OrderThreadData) {
     this.#thread = new HelperThread(entry, data)
     const rules = { weight, senderOf, parallel, onEvents: tellEvents, isOfAll: tookTooLong }
-    this.#orderThreadQueue = new Batcher({ ...rules, run: (batch) => this.#write(batch), orderOf: changedOrder })
+    this.#orderThreadQueue = new Batcher({ ...rules, run: (batch, lane) => this.#write(batch, lane), orderOf: changedOrder })
     this.#servingThreadQueue = new Batcher({ ...rules, run: makeOrderWrites(database, data.currency, 'serving') })
   }
 
@@ -88,16 +89,16 @@ export class OrderWriter {
     }
   }
 
-  async #write(batch: readonly OrderCommand[]): Promise<readonly (Settled<Written> | Postponed)[]> {
-    const answer = await this.#ask(batch)
+  async #write(batch: readonly OrderCommand[], lane: LaneName): Promise<readonly (Settled<Written> | Postponed)[]> {
+    const answer = await this.#ask(batch, lane)
     if ('failure' in answer) throw fromFailure(answer.failure, batch[0]?.verb ?? 'writing orders')
     const outcomes: readonly (Settled<Written> | Postponed)[] = unpackOutcomes(batch, answer.outcomes)
     return outcomes.map((outcome, i) => ('postponed' in outcome ? { postponed: unassumed(outcome.postponed, batch[i]) } : outcome))
   }
 
-  async #ask(batch: readonly OrderCommand[]): Promise<OrderAnswer> {
+  async #ask(batch: readonly OrderCommand[], lane: LaneName): Promise<OrderAnswer> {
     try {
-      return await this.#thread.ask(batch.map(packCommand))
+      return await this.#thread.ask({ commands: batch.map(packCommand), lane })
     } catch (error) {
       throw error instanceof ThreadLost ? lostWrite(error, error.cause) : error
     }

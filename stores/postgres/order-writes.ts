@@ -2,11 +2,12 @@ import { mostInline } from '../../domain/deferred.ts'
 import { LargeRead } from '../../domain/errors.ts'
 import { namedProducts, type Order, type ProductReference } from '../../domain/order.ts'
 import type { Placed, Shipped } from '../../domain/store.ts'
-import { attempt, type Settled } from '../batcher.ts'
-import { mostNamed } from '../commands.ts'
+import { attempt, type Settled, withoutResult } from '../batcher.ts'
+import { commandSize, mostNamed } from '../commands.ts'
+import { Division } from '../division.ts'
 import type { Postponed } from '../outcomes.ts'
 import { requiredRow } from '../required-row.ts'
-import { batchWeight, storedSize } from '../sizes.ts'
+import { type LaneName, storedSize } from '../sizes.ts'
 import type { Database, Queries } from './database.ts'
 import { EventLog } from './event-log.ts'
 import { NamedOrders } from './named-orders.ts'
@@ -19,6 +20,8 @@ import { retrying } from './retrying.ts'
 import { now } from './rows.ts'
 import { lockStock, waitForTurn } from './stock-ledger.ts'
 
+type Outcome = Settled<Placed | Order | Shipped> | Postponed
+
 /** The thread that decides a batch. Only the order thread may take long. */
 export type DecidingThread = 'serving' | 'order'
 
@@ -29,7 +32,7 @@ const mostRead: Readonly<Record<DecidingThread, number>> = { serving: mostInline
  * Writes a batch of new orders and changes in one transaction. It locks the orders that change and the stock of all orders,
  * decides each command in the order of arrival, and writes all results at once. That takes two round trips, one more when
  * there are changes, one more when an availability changes, and one more when stored orders are read whose sizes had to be known
- * first. When those orders are enough for one transaction, the rest of the batch is postponed before its orders are read.
+ * first. Some commands may be postponed (see Division), before their orders are read.
  *
  * The locks of the products also serialise two orders with the same key or order number on any replica: the second waits for
  * the products and then finds the first. If the two have no product in common, a unique index refuses the second batch, which
@@ -39,12 +42,12 @@ export function makeOrderWrites(
   database: Database,
   currency: string,
   thread: DecidingThread
-): (commands: readonly OrderCommand[]) => Promise<readonly (Settled<Placed | Order | Shipped> | Postponed)[]> {
-  const run = (batch: readonly OrderCommand[]) =>
+): (commands: readonly OrderCommand[], lane: LaneName) => Promise<readonly Outcome[]> {
+  const run = (batch: readonly OrderCommand[], lane: LaneName) =>
     database.transaction(async (queries) => {
       const locked = await LockedOrders.lock(queries, batch.filter(isChange))
       const lockedSize = (command: OrderCommand) => (isChange(command) ? locked.sizeOf(command.args[0]) : 0)
-      const [readable, later] = divide(batch, lockedSize)
+      const [readable, later] = divide(batch, lane, lockedSize)
       await locked.readContents(queries, readable.filter(isChange))
       const placings = readable.flatMap((command) => (command.verb === 'placeOrder' ? command.args : []))
       const products = readable.map((command): readonly ProductReference[] =>
@@ -63,7 +66,11 @@ export function makeOrderWrites(
           return size > Math.min(mostRead[thread], mostNamed(command)) ? [[command, new LargeRead(size)] as const] : []
         })
       )
-      const [commands, postponed] = divide(readable, (command) => lockedSize(command) + (tooLarge.has(command) ? 0 : named.sizeOf(command)))
+      const [commands, postponed] = divide(
+        readable,
+        lane,
+        (command) => lockedSize(command) + (tooLarge.has(command) ? 0 : named.sizeOf(command))
+      )
       await named.readContents(
         queries,
         commands.filter((command) => !tooLarge.has(command))
@@ -86,15 +93,16 @@ export function makeOrderWrites(
       }
       const placed = new NewOrders()
       const eventsSoFar = () => current.events.size + inventory.events
-      const outcomes = commands.map((command) => {
+      const outcomes = new Map<OrderCommand, Outcome>([...later, ...postponed])
+      for (const command of commands) {
         const before = eventsSoFar()
         const settled = attempt(() => {
           const error = tooLarge.get(command)
           if (error) throw error
           return command.verb === 'placeOrder' ? placed.place(command.args[0], current) : locked.change(command, current)
         })
-        return { ...settled, events: eventsSoFar() - before }
-      })
+        outcomes.set(command, { ...settled, events: eventsSoFar() - before })
+      }
       await inventory.write(queries, current.events)
       current.events.writeContents(queries)
       // Changes are written before new orders, which may take a number that a change has freed.
@@ -103,23 +111,29 @@ export function makeOrderWrites(
       writeDocuments(queries, [...locked.documents, ...placed.documents])
       keys.write(queries, at)
       current.events.write(queries)
-      return [...outcomes, ...postponed, ...later]
+      return batch.map((command) => outcomes.get(command) ?? withoutResult())
     })
-  return (commands) => retrying(() => run(commands))
+  return (commands, lane) => retrying(() => run(commands, lane))
 }
 
 /**
- * Divides a batch where the stored orders that its commands read are enough for one transaction.
+ * Divides a batch into the commands that the transaction does and those that are postponed.
  * @param sizeOf bytes of the stored orders that a command reads
  */
 function divide(
   batch: readonly OrderCommand[],
+  lane: LaneName,
   sizeOf: (command: OrderCommand) => number
-): readonly [commands: readonly OrderCommand[], postponed: readonly Postponed[]] {
-  const weights = batch.map((command) => storedSize(sizeOf(command)))
-  let count = 0
-  for (let weight = 0; count < weights.length && weight < batchWeight; count++) weight += weights[count] ?? 0
-  return [batch.slice(0, count), weights.slice(count).map((postponed) => ({ postponed }))]
+): readonly [commands: readonly OrderCommand[], postponed: ReadonlyMap<OrderCommand, Postponed>] {
+  const division = new Division(lane)
+  const commands: OrderCommand[] = []
+  const postponed = new Map<OrderCommand, Postponed>()
+  for (const command of batch) {
+    const existing = storedSize(sizeOf(command))
+    if (division.takes({ sent: commandSize(command), existing })) commands.push(command)
+    else postponed.set(command, { postponed: existing })
+  }
+  return [commands, postponed]
 }
 
 async function clock({ query }: Queries): Promise<number> {

@@ -1,7 +1,8 @@
 import { LargeRead } from '../../domain/errors.ts'
-import { mostNamed } from '../commands.ts'
+import { commandSize, mostNamed } from '../commands.ts'
+import { Division } from '../division.ts'
 import { type CommandOutcome, notStored, perhapsStored, toFailure } from '../outcomes.ts'
-import { batchWeight, storedSize } from '../sizes.ts'
+import { type LaneName, storedSize } from '../sizes.ts'
 import type { Connection } from './connection.ts'
 import { makeEventLog } from './event-log.ts'
 import { makeExistingSizes } from './existing-sizes.ts'
@@ -14,12 +15,15 @@ import { makeWrites } from './writes.ts'
 /**
  * Runs commands as one transaction with one commit, which takes one fsync. A command that fails does not affect the others. Nearly
  * all that fail are refused before they write anything. Only if one fails after that, the batch is run again with a savepoint for
- * each command: within a savepoint, SQLite first copies every page that it changes. When the stored orders that the commands read or
- * change are enough for one transaction, the rest is postponed. The outcomes are in the order of the commands, and are durable when the
- * function returns.
+ * each command: within a savepoint, SQLite first copies every page that it changes. Some commands may be postponed (see Division). The
+ * outcomes are in the order of the commands, and are durable when the function returns.
  * @param check throws if the database must not be written
  */
-export function makeBatch(db: Connection, currency: string, check: () => void): (commands: readonly WriteCommand[]) => CommandOutcome[] {
+export function makeBatch(
+  db: Connection,
+  currency: string,
+  check: () => void
+): (commands: readonly WriteCommand[], lane: LaneName) => CommandOutcome[] {
   const index = makeTextIndex(db)
   const events = makeEventLog(db)
   const writes = makeWrites(db, currency, index, events)
@@ -31,15 +35,13 @@ export function makeBatch(db: Connection, currency: string, check: () => void): 
   const sizes = makeExistingSizes(db)
 
   /** A function that returns the outcome of a command that this transaction does not attempt. Call it right before the command. */
-  function selector(): (command: WriteCommand) => CommandOutcome | undefined {
-    let weight = 0
+  function selector(lane: LaneName): (command: WriteCommand) => CommandOutcome | undefined {
+    const division = new Division(lane)
     return (command) => {
       const named = sizes.named(command)
       if (named > mostNamed(command)) return { failure: toFailure(new LargeRead(named)) }
       const existing = storedSize(sizes.changed(command) + named)
-      if (weight >= batchWeight) return { postponed: existing }
-      weight += existing
-      return undefined
+      return division.takes({ sent: commandSize(command), existing }) ? undefined : { postponed: existing }
     }
   }
 
@@ -59,9 +61,9 @@ export function makeBatch(db: Connection, currency: string, check: () => void): 
   }
 
   /** Returns undefined if a command failed after it had written something: the transaction must be rolled back. */
-  function attemptAll(commands: readonly WriteCommand[]): CommandOutcome[] | undefined {
+  function attemptAll(commands: readonly WriteCommand[], lane: LaneName): CommandOutcome[] | undefined {
     const outcomes: CommandOutcome[] = []
-    const notAttempted = selector()
+    const notAttempted = selector(lane)
     let isWhole = true
     for (const command of commands) {
       const before = changes.get()
@@ -71,11 +73,11 @@ export function makeBatch(db: Connection, currency: string, check: () => void): 
     return outcomes
   }
 
-  function attemptAgain(commands: readonly WriteCommand[]): CommandOutcome[] {
+  function attemptAgain(commands: readonly WriteCommand[], lane: LaneName): CommandOutcome[] {
     index.dropAfter(0)
     rollback.run()
     begin.run()
-    const notAttempted = selector()
+    const notAttempted = selector(lane)
     return commands.map((command) => {
       const known = notAttempted(command)
       if (known) return known
@@ -86,12 +88,12 @@ export function makeBatch(db: Connection, currency: string, check: () => void): 
     })
   }
 
-  return (commands) => {
+  return (commands, lane) => {
     let isCommitting = false
     try {
       check()
       begin.run()
-      const outcomes = attemptAll(commands) ?? attemptAgain(commands)
+      const outcomes = attemptAll(commands, lane) ?? attemptAgain(commands, lane)
       index.flush()
       isCommitting = true
       commit.run()

@@ -1,8 +1,9 @@
 /** The entry of the writer thread. It answers a batch only after its commit. */
 
 import { serve } from '../../threads/serve.ts'
-import { packOutcomes, unpackCommand } from '../crossing.ts'
+import { type CommandBatch, packOutcomes, unpackCommand } from '../crossing.ts'
 import type { CommandOutcome } from '../outcomes.ts'
+import type { LaneName } from '../sizes.ts'
 import { makeBatch } from './batch.ts'
 import { checkFile, connectWriter } from './connection.ts'
 import type { WriteCommand } from './write-verbs.ts'
@@ -23,10 +24,10 @@ serve(({ path, identity, currency, maxPages, groupCommit = true }: WriterData) =
   const db = connectWriter(path)
   if (maxPages !== undefined) db.exec(`PRAGMA max_page_count = ${maxPages}`)
   const run = makeBatch(db, currency, () => checkFile(path, identity))
-  const perform = (batch: readonly WriteCommand[]): readonly CommandOutcome[] =>
-    groupCommit ? run(batch) : batch.flatMap((command) => run([command]))
-  const answer = (batch: readonly WriteCommand[]) => {
-    const { outcomes, moved } = packOutcomes(batch, perform(batch.map(unpackCommand)))
+  const perform = (commands: readonly WriteCommand[], lane: LaneName): readonly CommandOutcome[] =>
+    groupCommit ? run(commands, lane) : commands.flatMap((command) => run([command], lane))
+  const answer = ({ commands, lane }: CommandBatch<WriteCommand>) => {
+    const { outcomes, moved } = packOutcomes(commands, perform(commands.map(unpackCommand), lane))
     return { answer: outcomes, moved }
   }
   return { answer, close: () => db.close() }

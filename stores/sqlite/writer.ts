@@ -3,8 +3,9 @@ import { entryModule } from '../../files.ts'
 import { HelperThread, ThreadLost } from '../../threads/helper-thread.ts'
 import { Batcher, type Settled } from '../batcher.ts'
 import { changedOrder, commandSize, senderOf, tellEvents } from '../commands.ts'
-import { packCommand, unpackOutcomes } from '../crossing.ts'
+import { type CommandBatch, packCommand, unpackOutcomes } from '../crossing.ts'
 import { type CommandOutcome, lostWrite, notStored, type Postponed } from '../outcomes.ts'
+import type { LaneName } from '../sizes.ts'
 import { explained } from './explain.ts'
 import { isStoreUnavailable } from './failures.ts'
 import type { WriteCommand, WriteVerb } from './write-verbs.ts'
@@ -19,9 +20,9 @@ const entry = entryModule('stores/sqlite/writer-thread')
  */
 export class SqliteWriter {
   readonly #path: string
-  readonly #thread: HelperThread<WriterData, readonly WriteCommand[], readonly CommandOutcome[]>
+  readonly #thread: HelperThread<WriterData, CommandBatch<WriteCommand>, readonly CommandOutcome[]>
   readonly #batches = new Batcher<WriteCommand, unknown>({
-    run: (batch) => this.#write(batch),
+    run: (batch, lane) => this.#write(batch, lane),
     weight: commandSize,
     orderOf: changedOrder,
     senderOf,
@@ -72,9 +73,9 @@ export class SqliteWriter {
     return this.#thread.kill()
   }
 
-  async #write(batch: readonly WriteCommand[]): Promise<readonly (Settled<unknown> | Postponed)[]> {
+  async #write(batch: readonly WriteCommand[], lane: LaneName): Promise<readonly (Settled<unknown> | Postponed)[]> {
     try {
-      const outcomes = await this.#thread.ask(batch.map(packCommand))
+      const outcomes = await this.#thread.ask({ commands: batch.map(packCommand), lane })
       this.#failing = outcomes.length > 0 && outcomes.every(isStoreUnavailable)
       return unpackOutcomes(batch, outcomes)
     } catch (error) {

@@ -183,7 +183,7 @@ t.test('a change that is committed while a request waits for its turn is seen by
     if (hasWaited) return
     hasWaited = [...app.connections.open].some(({ isWaiting }) => isWaiting)
     // The request has its answer. Another process commits a change, and only then the other client sends its request.
-    t.match(write([{ verb: 'putProduct', args: ['ABC-1', draft({ name: 'Changed' }), {}] }]), [{ value: {} }])
+    t.match(write([{ verb: 'putProduct', args: ['ABC-1', draft({ name: 'Changed' }), {}] }], 'small'), [{ value: {} }])
     later.send(product)
   })
   work()

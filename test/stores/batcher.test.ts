@@ -3,17 +3,18 @@ import t from 'tap'
 import { DomainError } from '../../domain/errors.ts'
 import { Batcher, type Settled } from '../../stores/batcher.ts'
 import type { Postponed } from '../../stores/outcomes.ts'
+import type { LaneName } from '../../stores/sizes.ts'
 
-type Run = (items: readonly number[]) => Promise<readonly (Settled<number> | Postponed)[]>
+type Run = (items: readonly number[], lane: LaneName) => Promise<readonly (Settled<number> | Postponed)[]>
 
-const double: Run = async (items) => items.map((item) => ({ value: 2 * item }))
+const double = async (items: readonly number[]) => items.map((item) => ({ value: 2 * item }))
 const upTo = (count: number) => Array.from({ length: count }, (_, i) => i)
 
 function makeBatcher(run: Run): { batcher: Batcher<number, number>; batches: (readonly number[])[] } {
   const batches: (readonly number[])[] = []
-  const counted: Run = (items) => {
+  const counted: Run = (items, lane) => {
     batches.push(items)
-    return run(items)
+    return run(items, lane)
   }
   return { batcher: new Batcher({ run: counted, weight: () => 1, parallel: 1 }), batches }
 }
@@ -128,4 +129,25 @@ t.test('a small item that is submitted after many large changes is done before t
     upTo(50),
     'all in the order of arrival'
   )
+})
+
+t.test('small items wait for one large change at most, however many come that nobody has looked at', async (t) => {
+  const done: number[] = []
+  const run: Run = async (items, lane) => {
+    const isDone = (item: number) => item >= 100 || (lane === 'large' && item === items[0])
+    done.push(...items.filter(isDone))
+    return items.map((item) => (isDone(item) ? { value: 2 * item } : { postponed: 10_000 }))
+  }
+  const { batcher } = makeBatcher(run)
+  const large = upTo(20).map((item) => batcher.submit(item))
+  for (const item of upTo(20)) {
+    const before = done.length
+    large.push(batcher.submit(50 + item))
+    t.equal(await batcher.submit(100 + item), 2 * (100 + item))
+    const largeOnes = done.slice(before).filter((number) => number < 100)
+    t.ok(largeOnes.length <= 1, `${largeOnes} were done before`)
+    await turnOfTheLoop()
+  }
+  await Promise.all(large)
+  t.equal(done.length, 60)
 })

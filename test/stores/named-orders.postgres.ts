@@ -66,7 +66,7 @@ async function open(t: Test, lines: number, count: number) {
   const { size } = rows[0] ?? { size: 0 }
   async function run(commands: readonly OrderCommand[], thread: DecidingThread) {
     database.read = 0
-    const outcomes = await makeOrderWrites(database, shopCurrency, thread)(commands)
+    const outcomes = await makeOrderWrites(database, shopCurrency, thread)(commands, 'large')
     return { outcomes, read: database.read }
   }
   return { store, url, database, run, ids: rows.map(({ id }) => id), size }

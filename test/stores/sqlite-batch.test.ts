@@ -3,8 +3,9 @@ import t from 'tap'
 import { decimal } from '../../domain/money.ts'
 import type { PurchaseOrder } from '../../domain/order.ts'
 import type { Placed, Placing } from '../../domain/store.ts'
+import type { LaneName } from '../../stores/sizes.ts'
 import { makeBatch } from '../../stores/sqlite/batch.ts'
-import { connectWriter } from '../../stores/sqlite/connection.ts'
+import { type Connection, connectWriter } from '../../stores/sqlite/connection.ts'
 import { openSqliteStore } from '../../stores/sqlite/store.ts'
 import type { WriteCommand } from '../../stores/sqlite/write-verbs.ts'
 import { draft, item, onHand, placing, purchase, shopCurrency, stocked } from './fixtures.ts'
@@ -12,13 +13,19 @@ import { newSqliteFile } from './new-database.ts'
 
 const place = (order: Placing): WriteCommand => ({ verb: 'placeOrder', args: [order] })
 
+/** Runs batches, of the large lane if no other is named. */
+function batchOf(db: Connection) {
+  const run = makeBatch(db, shopCurrency, () => {})
+  return (commands: readonly WriteCommand[], lane: LaneName = 'large') => run(commands, lane)
+}
+
 t.test('a command that fails after it has written is undone whole, and the others of its batch are stored', async (t) => {
   const path = await newSqliteFile(join(t.testdir({}), 'shop.db'))
   const db = connectWriter(path)
   t.teardown(() => db.close())
   // The stock is taken before the order is written.
   db.exec("CREATE TRIGGER refuse BEFORE INSERT ON purchase_order WHEN NEW.customer = 'refused' BEGIN SELECT RAISE(ABORT, 'refused'); END")
-  const run = makeBatch(db, shopCurrency, () => {})
+  const run = batchOf(db)
   const outcomes = run([
     { verb: 'createProduct', args: ['a', stocked(10)] },
     place(placing('a', 1)),
@@ -52,7 +59,7 @@ t.test('a command that fails after it has written is undone whole, and the other
 t.test('one transaction changes few large orders, whatever is sent: the rest is postponed with its weight', async (t) => {
   const db = connectWriter(await newSqliteFile(join(t.testdir({}), 'shop.db')))
   t.teardown(() => db.close())
-  const run = makeBatch(db, shopCurrency, () => {})
+  const run = batchOf(db)
   const lines = Array.from({ length: 5_000 }, () => item('a'))
   const order = purchase(lines, { orderNumber: 'PO-1' })
   const key = { scope: 's', key: 'k', fingerprint: 'f' }
@@ -106,10 +113,26 @@ t.test('one transaction changes few large orders, whatever is sent: the rest is 
   }
 })
 
+t.test('in a batch of small commands, a change of a large order is postponed, also if it is alone', async (t) => {
+  const db = connectWriter(await newSqliteFile(join(t.testdir({}), 'shop.db')))
+  t.teardown(() => db.close())
+  const run = batchOf(db)
+  run([{ verb: 'createProduct', args: ['a', stocked(10_000)] }])
+  const [placed] = run([place(placing('a', 1, { order: purchase(Array.from({ length: 2_000 }, () => item('a'))) }))])
+  const id = placed && 'value' in placed ? (placed.value as Placed).order.id : ''
+  const cancel: WriteCommand = { verb: 'setOrderStatus', args: [id, 'cancelled', {}] }
+  t.match(run([cancel], 'small'), [{ postponed: Number }])
+  const outcomes = run([cancel, place(placing('a')), cancel, place(placing('a'))], 'small')
+  t.match(outcomes, [{ postponed: Number }, { value: { outcome: 'placed' } }, { postponed: Number }, { value: { outcome: 'placed' } }])
+  const [first] = outcomes
+  t.ok(first && 'postponed' in first && first.postponed >= 255, 'so it is large for the queue, too')
+  t.match(run([cancel]), [{ value: { status: 'cancelled' } }])
+})
+
 t.test('the content of an order that a command names, but does not need, is not read', async (t) => {
   const db = connectWriter(await newSqliteFile(join(t.testdir({}), 'shop.db')))
   t.teardown(() => db.close())
-  const run = makeBatch(db, shopCurrency, () => {})
+  const run = batchOf(db)
   run([{ verb: 'createProduct', args: ['a', stocked(10)] }])
   const key = { scope: 's', key: 'k', fingerprint: 'f' }
   const order = purchase([item('a')], { orderNumber: 'PO-1' })
@@ -129,7 +152,7 @@ t.test('that content is not read either when the batch runs again after a failed
   const db = connectWriter(await newSqliteFile(join(t.testdir({}), 'shop.db')))
   t.teardown(() => db.close())
   db.exec("CREATE TRIGGER refuse BEFORE INSERT ON purchase_order WHEN NEW.customer = 'refused' BEGIN SELECT RAISE(ABORT, 'refused'); END")
-  const run = makeBatch(db, shopCurrency, () => {})
+  const run = batchOf(db)
   run([{ verb: 'createProduct', args: ['a', stocked(1_000_000)] }])
   const [placed] = run([place(placing('a', 1, { order: purchase(Array.from({ length: 5_000 }, () => item('a'))) }))])
   const id = placed && 'value' in placed ? (placed.value as Placed).order.id : ''
