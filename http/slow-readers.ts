@@ -18,26 +18,29 @@ const checkInterval = 1_000
 /** A reader without progress in this many checks counts as stalled, and is disconnected first when memory runs out. */
 const stalledAfter = 3
 
-interface Progress {
-  /** Bytes of complete writes that the operating system has taken. */
-  bytesTaken: number
-  /** Bytes of the current write that the operating system has not taken yet. */
-  bytesPending: number
-  /** Consecutive checks without progress. They are counted, not timed, because no reader is served while the thread is blocked. */
-  stalledChecks: number
-}
+/**
+ * A reader is slow if the service has waited for it for so many seconds, and it took fewer bytes in each. It keeps what it holds, unless
+ * somebody else needs it.
+ */
+const slow = { checks: 10, bytes: 64 * 1024 } as const
 
-/** Bytes of the current write that the operating system has not taken yet, if Node knows. */
-function pendingBytes(socket: Socket): number {
-  return handleOf(socket)?.writeQueueSize ?? 0
+/** Checks are counted, not timed, because no reader is served while the thread is blocked. */
+interface Progress {
+  /** Bytes that the operating system had taken for the reader at the last check. */
+  readonly bytesTaken: number
+  /** Consecutive checks without progress. */
+  readonly stalledChecks: number
+  /** Since the first of the consecutive checks at which the service waited for the reader; undefined if it does not wait. */
+  readonly behind: { readonly checks: number; readonly takenBefore: number } | undefined
 }
 
 function takenBytes(socket: Socket): number {
-  return socket.bytesWritten - socket.writableLength
+  const { bytesWritten = 0, writeQueueSize = 0 } = handleOf(socket) ?? {}
+  return bytesWritten - writeQueueSize
 }
 
-function hasProgressed(socket: Socket, { bytesTaken, bytesPending }: Progress): boolean {
-  return socket.writableLength === 0 || takenBytes(socket) > bytesTaken || pendingBytes(socket) < bytesPending
+function hasProgressed(socket: Socket, { bytesTaken }: Progress): boolean {
+  return socket.writableLength === 0 || takenBytes(socket) > bytesTaken
 }
 
 /** A reset frees the operating system's buffers at once. */
@@ -89,6 +92,25 @@ export class SlowReaders {
     }
   }
 
+  /** Cuts off the slowest of some readers, if it is slow. @returns that reader */
+  cutOffSlowest(sockets: Iterable<Socket>): Socket | undefined {
+    let slowest: { readonly socket: Socket; readonly rate: number } | undefined
+    for (const socket of sockets) {
+      const rate = this.#rateOf(socket)
+      if (rate < Math.min(slow.bytes, slowest?.rate ?? Number.POSITIVE_INFINITY)) slowest = { socket, rate }
+    }
+    if (slowest) cutOff(slowest.socket)
+    return slowest?.socket
+  }
+
+  /** Bytes that a reader takes in a second. Infinity if the service does not wait for it, or has not waited for long. */
+  #rateOf(socket: Socket): number {
+    const behind = this.#progress.get(socket)?.behind
+    const isCutOff = handleOf(socket) === undefined
+    if (!behind || isCutOff || socket.writableLength === 0 || behind.checks < slow.checks) return Number.POSITIVE_INFINITY
+    return ((takenBytes(socket) - behind.takenBefore) * 1000) / (behind.checks * checkInterval)
+  }
+
   #victim(waiting: readonly Socket[], byNetwork: ReadonlyMap<string, number>, network: string): Socket | undefined {
     const stalled = this.#stalled(waiting)
     if (stalled) return stalled
@@ -131,10 +153,16 @@ export class SlowReaders {
 
   #check(): void {
     for (const { socket } of [...this.#open()]) {
+      const bytesTaken = takenBytes(socket)
       const known = this.#progress.get(socket)
-      if (known === undefined || hasProgressed(socket, known)) {
-        this.#progress.set(socket, { bytesTaken: takenBytes(socket), bytesPending: pendingBytes(socket), stalledChecks: 0 })
-      } else if (++known.stalledChecks * checkInterval >= this.#timeout) cutOff(socket)
+      const stalledChecks = known && !hasProgressed(socket, known) ? known.stalledChecks + 1 : 0
+      const { checks = -1, takenBefore = bytesTaken } = known?.behind ?? {}
+      this.#progress.set(socket, {
+        bytesTaken,
+        stalledChecks,
+        behind: socket.writableLength > 0 ? { checks: checks + 1, takenBefore } : undefined
+      })
+      if (stalledChecks * checkInterval >= this.#timeout) cutOff(socket)
     }
   }
 }

@@ -5,6 +5,8 @@ export interface SocketHandle {
   /** The file descriptor, or -1 on a system that has none. */
   readonly fd: number
   reading: boolean
+  /** Bytes of all writes, with the current one. */
+  readonly bytesWritten?: number
   /** Bytes of the current write that the operating system has not taken yet. */
   readonly writeQueueSize?: number
   readStop(): void

@@ -7,11 +7,11 @@ import type { Order } from '../domain/order.ts'
 import type { Store } from '../domain/store.ts'
 import { type Holder, Quota } from '../fairness/quota.ts'
 import { bodyLength } from '../http/body.ts'
+import { HeldUntilAnswered } from '../http/held-until-answered.ts'
 import { HeldUntilWritten } from '../http/held-until-written.ts'
 import { addCheck } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 import { holderOf } from '../http/sender-name.ts'
-import { whenAnswered } from '../http/when-answered.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -106,7 +106,7 @@ const mostOfHead = 1024
  */
 export default fp(
   async function admission(app: FastifyInstance, { config }: { config: Config }) {
-    const bodies = new Quota(bodyLimits)
+    const bodies = new HeldUntilAnswered(bodyLimits, (sockets) => app.cutOffSlowest(sockets))
     const storedOrders = new Quota(orderLimits)
 
     /** The rooms that requests keep. Work that goes on after the client has gone keeps the room until it ends. */
@@ -232,15 +232,12 @@ export default fp(
       // A chunked body may become as large as the limit.
       const bytes = bodyLength(request) ?? config.BODY_LIMIT
       if (bytes === 0) return
-      const holder = holderOf(request)
-      const exceeded = bodies.acquire(holder, bytes)
-      if (exceeded) {
+      if (bodies.hold(request, reply, bytes)) {
         throw new Problem(
           'overloaded',
           'Too many large documents are being processed right now. Nothing was stored. Send this one again in a few seconds.'
         )
       }
-      whenAnswered(request, reply, () => bodies.release(holder, bytes))
     })
   },
   { name: 'admission', fastify: '5.x', dependencies: ['documents', 'limits', 'problems', 'rate-limit', 'scheduling', 'sending'] }

@@ -15,6 +15,8 @@ declare module 'fastify' {
      * @returns false if the network itself has the most unsent bytes; then refuse the request
      */
     makeRoomToSend(bytes: number, socket: Socket, network: string): boolean
+    /** Cuts off the slowest of some readers, if the service has waited for it for 10 s, in which it took less than 64 KiB/s. @returns that reader */
+    cutOffSlowest(sockets: Iterable<Socket>): Socket | undefined
   }
 }
 
@@ -24,6 +26,7 @@ export default fp(
     const readers = new SlowReaders(() => app.connections.open, config.SEND_TIMEOUT * 1000)
     app.addHook('onClose', async () => readers.stop())
     app.decorate('makeRoomToSend', (bytes: number, socket: Socket, network: string) => readers.makeRoom(bytes, socket, network))
+    app.decorate('cutOffSlowest', (sockets: Iterable<Socket>) => readers.cutOffSlowest(sockets))
 
     addCheck(app, 'onSend', (request, reply, payload: unknown) => {
       const bytes = Buffer.isBuffer(payload) || typeof payload === 'string' ? payload.length : 0

@@ -6,13 +6,13 @@ import type { Page } from '../domain/page.ts'
 import type { Product } from '../domain/product.ts'
 import { isSearch, type ProductQuery, type StockedProduct } from '../domain/store.ts'
 import { FairLimiter, type FairLimits, QuotaExceeded, startWaiting } from '../fairness/fair-limiter.ts'
-import { type ExceededLimit, Quota, unlimited } from '../fairness/quota.ts'
+import { type ExceededLimit, unlimited } from '../fairness/quota.ts'
+import { HeldUntilAnswered } from '../http/held-until-answered.ts'
 import { HeldUntilWritten } from '../http/held-until-written.ts'
 import { pageLimit } from '../http/paging.ts'
 import { Problem, retryAfter } from '../http/problem.ts'
 import { requireClient } from '../http/require-client.ts'
-import { holderOf, senderName } from '../http/sender-name.ts'
-import { whenAnswered } from '../http/when-answered.ts'
+import { senderName } from '../http/sender-name.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -110,7 +110,7 @@ export default fp(
   async function sharing(app: FastifyInstance) {
     const searches = new FairLimiter(searchLimits)
     const batchReads = new FairLimiter(batchLimits)
-    const downloads = new Quota(downloadLimits)
+    const downloads = new HeldUntilAnswered(downloadLimits, (sockets) => app.cutOffSlowest(sockets))
     const waitForLargeWrite = turnsUntilAnswered(largeWriteLimits)
     const waitForList = turnsUntilAnswered(listLimits)
 
@@ -187,11 +187,9 @@ export default fp(
     })
 
     app.decorateReply('acquireCatalogueDownload', function (this: FastifyReply) {
-      const holder = holderOf(this.request)
-      const exceeded = downloads.acquire(holder, 1)
+      const exceeded = downloads.hold(this.request, this, 1)
       if (exceeded) throw refusal(exceeded, 'downloads of the whole catalogue', downloadLimits.perCaller)
-      whenAnswered(this.request, this, () => downloads.release(holder, 1))
     })
   },
-  { name: 'sharing', fastify: '5.x', dependencies: ['admission', 'documents', 'problems', 'store'] }
+  { name: 'sharing', fastify: '5.x', dependencies: ['admission', 'documents', 'problems', 'sending', 'store'] }
 )

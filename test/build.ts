@@ -24,7 +24,7 @@ export interface Shop {
   key(customer: string, ...scopes: Scope[]): Promise<{ authorization: string }>
 }
 
-interface BuildOptions {
+export interface BuildOptions {
   /** Settings other than the defaults; the sample is not loaded. */
   readonly settings?: Readonly<Record<string, string>>
   /** Products to start with. */
