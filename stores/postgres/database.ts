@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { perhapsStored } from '../outcomes.ts'
 import { connectTimeout } from './connect-timeout.ts'
-import { failure, isConnectionLost, overloaded, overloadedWrite } from './failures.ts'
+import { failure, isConnectionEnded, isConnectionLost, overloaded, overloadedWrite } from './failures.ts'
 import { withCheckedTls } from './tls-mode.ts'
 
 /** Milliseconds. The client waits longer than the server, so that the server's error gives the reason. */
@@ -79,12 +79,15 @@ export class Database implements Queries {
     return this.#run({ name: this.#name(text), text, values: [...values] })
   }
 
-  async #run<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<Row[]> {
+  /** A statement that only reads is sent once more if its connection has ended: after a failover or a restart, all of the pool have. */
+  async #run<Row extends pg.QueryResultRow>(statement: pg.QueryConfig, isRepeated = false): Promise<Row[]> {
     if (this.#isFull) throw overloaded()
     try {
       return (await this.#pool.query<Row>(statement)).rows
     } catch (error) {
-      throw failure(error)
+      const mayRepeat = !isRepeated && statement.text.startsWith('SELECT') && isConnectionEnded(error)
+      if (!mayRepeat) throw failure(error)
+      return this.#run(statement, true)
     }
   }
 

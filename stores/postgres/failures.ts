@@ -32,6 +32,20 @@ export function isConnectionLost(error: unknown): boolean {
   return error instanceof Error && !(error instanceof pg.DatabaseError) && !isBug(error)
 }
 
+/** Ended by the operator, by a crash of another connection, and for idling. */
+const ended = /^57P0[125]$/
+
+/**
+ * Whether a connection was ended, so that another one may work. The server says so, or the driver (`Connection terminated unexpectedly`,
+ * pg/lib/client.js), or the system. A server that does not answer in time is no such case.
+ */
+export function isConnectionEnded(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return ended.test(error.code ?? '')
+  if (!(error instanceof Error)) return false
+  const code = 'code' in error ? error.code : undefined
+  return error.message === 'Connection terminated unexpectedly' || code === 'ECONNRESET' || code === 'EPIPE'
+}
+
 function isOutOfReach(error: unknown): boolean {
   return isConnectionLost(error) || (error instanceof pg.DatabaseError && outOfReach.test(error.code ?? ''))
 }
