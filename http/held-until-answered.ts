@@ -12,7 +12,7 @@ interface Held {
 
 /**
  * Amounts that requests hold until their answer is sent, within a quota. When the quota of a network or of all callers is reached, a slow
- * reader who holds a part of it is cut off, and the part goes to the new request.
+ * client who holds a part of it is cut off, and the part goes to the new request.
  */
 export class HeldUntilAnswered {
   readonly #quota: Quota
@@ -42,7 +42,7 @@ export class HeldUntilAnswered {
     return undefined
   }
 
-  /** @param network undefined for all @returns whether a slow reader was cut off */
+  /** @param network undefined for all @returns whether a slow client was cut off */
   #takeBack(network: string | undefined): boolean {
     const candidates = [...this.#held].filter(({ holder }) => network === undefined || holder.network === network)
     const slowest = this.#cutOffSlowest(candidates.map(({ socket }) => socket))

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { networkOf } from '../fairness/networks.ts'
 import type { Connection } from './connection.ts'
-import { handleOf } from './socket-handle.ts'
+import { cutOff, takenBytes } from './socket-handle.ts'
 
 /** The maximum bytes of unsent responses on all connections together. Each connection has at most one. */
 const maxBufferedBytes = 64 * 1024 * 1024
@@ -18,34 +18,15 @@ const checkInterval = 1_000
 /** A reader without progress in this many checks counts as stalled, and is disconnected first when memory runs out. */
 const stalledAfter = 3
 
-/**
- * A reader is slow if the service has waited for it for so many seconds, and it took fewer bytes in each. It keeps what it holds, unless
- * somebody else needs it.
- */
-const slow = { checks: 10, bytes: 64 * 1024 } as const
-
-/** Checks are counted, not timed, because no reader is served while the thread is blocked. */
 interface Progress {
-  /** Bytes that the operating system had taken for the reader at the last check. */
-  readonly bytesTaken: number
-  /** Consecutive checks without progress. */
-  readonly stalledChecks: number
-  /** Since the first of the consecutive checks at which the service waited for the reader; undefined if it does not wait. */
-  readonly behind: { readonly checks: number; readonly takenBefore: number } | undefined
-}
-
-function takenBytes(socket: Socket): number {
-  const { bytesWritten = 0, writeQueueSize = 0 } = handleOf(socket) ?? {}
-  return bytesWritten - writeQueueSize
+  /** As `takenBytes`. */
+  bytesTaken: number
+  /** Consecutive checks without progress. They are counted, not timed, because no reader is served while the thread is blocked. */
+  stalledChecks: number
 }
 
 function hasProgressed(socket: Socket, { bytesTaken }: Progress): boolean {
   return socket.writableLength === 0 || takenBytes(socket) > bytesTaken
-}
-
-/** A reset frees the operating system's buffers at once. */
-function cutOff(socket: Socket): void {
-  socket.resetAndDestroy()
 }
 
 /**
@@ -92,25 +73,6 @@ export class SlowReaders {
     }
   }
 
-  /** Cuts off the slowest of some readers, if it is slow. @returns that reader */
-  cutOffSlowest(sockets: Iterable<Socket>): Socket | undefined {
-    let slowest: { readonly socket: Socket; readonly rate: number } | undefined
-    for (const socket of sockets) {
-      const rate = this.#rateOf(socket)
-      if (rate < Math.min(slow.bytes, slowest?.rate ?? Number.POSITIVE_INFINITY)) slowest = { socket, rate }
-    }
-    if (slowest) cutOff(slowest.socket)
-    return slowest?.socket
-  }
-
-  /** Bytes that a reader takes in a second. Infinity if the service does not wait for it, or has not waited for long. */
-  #rateOf(socket: Socket): number {
-    const behind = this.#progress.get(socket)?.behind
-    const isCutOff = handleOf(socket) === undefined
-    if (!behind || isCutOff || socket.writableLength === 0 || behind.checks < slow.checks) return Number.POSITIVE_INFINITY
-    return ((takenBytes(socket) - behind.takenBefore) * 1000) / (behind.checks * checkInterval)
-  }
-
   #victim(waiting: readonly Socket[], byNetwork: ReadonlyMap<string, number>, network: string): Socket | undefined {
     const stalled = this.#stalled(waiting)
     if (stalled) return stalled
@@ -153,16 +115,10 @@ export class SlowReaders {
 
   #check(): void {
     for (const { socket } of [...this.#open()]) {
-      const bytesTaken = takenBytes(socket)
       const known = this.#progress.get(socket)
-      const stalledChecks = known && !hasProgressed(socket, known) ? known.stalledChecks + 1 : 0
-      const { checks = -1, takenBefore = bytesTaken } = known?.behind ?? {}
-      this.#progress.set(socket, {
-        bytesTaken,
-        stalledChecks,
-        behind: socket.writableLength > 0 ? { checks: checks + 1, takenBefore } : undefined
-      })
-      if (stalledChecks * checkInterval >= this.#timeout) cutOff(socket)
+      if (known === undefined || hasProgressed(socket, known)) {
+        this.#progress.set(socket, { bytesTaken: takenBytes(socket), stalledChecks: 0 })
+      } else if (++known.stalledChecks * checkInterval >= this.#timeout) cutOff(socket)
     }
   }
 }

@@ -27,6 +27,17 @@ export function handleOf(socket: Socket): SocketHandle | undefined {
   return (socket as Socket & { readonly _handle?: SocketHandle | null })._handle ?? undefined
 }
 
+/** Bytes that the operating system has taken for the client. */
+export function takenBytes(socket: Socket): number {
+  const { bytesWritten = 0, writeQueueSize = 0 } = handleOf(socket) ?? {}
+  return bytesWritten - writeQueueSize
+}
+
+/** Cuts a client off. A reset frees the operating system's buffers at once. */
+export function cutOff(socket: Socket): void {
+  socket.resetAndDestroy()
+}
+
 /**
  * The client's address; undefined if the client has reset the connection. The system is asked each time, because Node remembers
  * `remoteAddress`.

@@ -5,6 +5,7 @@ import type { Config } from '../config.ts'
 import { addCheck } from '../http/hooks.ts'
 import { isRead } from '../http/methods.ts'
 import { Problem } from '../http/problem.ts'
+import { SlowClients } from '../http/slow-clients.ts'
 import { SlowReaders } from '../http/slow-readers.ts'
 
 declare module 'fastify' {
@@ -15,18 +16,25 @@ declare module 'fastify' {
      * @returns false if the network itself has the most unsent bytes; then refuse the request
      */
     makeRoomToSend(bytes: number, socket: Socket, network: string): boolean
-    /** Cuts off the slowest of some readers, if the service has waited for it for 10 s, in which it took less than 64 KiB/s. @returns that reader */
+    /** As `SlowClients` does it. */
     cutOffSlowest(sockets: Iterable<Socket>): Socket | undefined
   }
 }
 
-/** Limits the memory of responses that clients do not read. If there is no room for a response, the request is refused instead. */
+/**
+ * Limits the memory of responses that clients do not read. If there is no room for a response, the request is refused instead. And finds
+ * the clients that send or read slowly, for those who need what they hold.
+ */
 export default fp(
   async function sending(app: FastifyInstance, { config }: { config: Config }) {
     const readers = new SlowReaders(() => app.connections.open, config.SEND_TIMEOUT * 1000)
-    app.addHook('onClose', async () => readers.stop())
+    const clients = new SlowClients(() => app.connections.open)
+    app.addHook('onClose', async () => {
+      readers.stop()
+      clients.stop()
+    })
     app.decorate('makeRoomToSend', (bytes: number, socket: Socket, network: string) => readers.makeRoom(bytes, socket, network))
-    app.decorate('cutOffSlowest', (sockets: Iterable<Socket>) => readers.cutOffSlowest(sockets))
+    app.decorate('cutOffSlowest', (sockets: Iterable<Socket>) => clients.cutOffSlowest(sockets))
 
     addCheck(app, 'onSend', (request, reply, payload: unknown) => {
       const bytes = Buffer.isBuffer(payload) || typeof payload === 'string' ? payload.length : 0
