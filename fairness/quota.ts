@@ -22,11 +22,16 @@ export interface QuotaLimits extends Limits {
   readonly small?: number
 }
 
-export type ExceededLimit = 'total' | 'perCaller' | 'perNetwork'
+const limitNames = ['perCaller', 'perNetwork', 'total'] as const
 
-/** While nothing is in use, the limit may be exceeded. Otherwise nobody could ever have something that is larger than the limit. */
-function isOver(limit: number, used: number, amount: number): boolean {
-  return used > 0 && used + amount > limit
+export type ExceededLimit = (typeof limitNames)[number]
+
+/**
+ * How much has to be given back before an amount fits. While nothing is in use, the limit may be exceeded. Otherwise nobody could ever have
+ * something that is larger than the limit.
+ */
+function excessOf(limit: number, used: number, amount: number): number {
+  return Math.max(0, Math.min(used, used + amount - limit))
 }
 
 /** Counts how much of something is in use, in total, per caller and per network, and enforces limits on all of them. */
@@ -41,15 +46,27 @@ export class Quota {
 
   /** Acquires the amount, or acquires nothing and returns the limit that it would exceed. */
   acquire(holder: Holder, amount: number): ExceededLimit | undefined {
-    const { name, network } = holder
+    const excess = this.excess(holder, amount)
+    const exceeded = limitNames.find((limit) => excess[limit] > 0)
+    if (exceeded === undefined) this.#add(holder, amount)
+    return exceeded
+  }
+
+  /** How much has to be given back, of what each limit counts, before the amount can be acquired. */
+  excess({ name, network }: Holder, amount: number): Readonly<Record<ExceededLimit, number>> {
     const { total, perCaller, perNetwork, small } = this.#limits
     const own = this.#callers.of(name)
     const factor = own + amount <= small ? 1.5 : 1
-    if (isOver(perCaller, own, amount)) return 'perCaller'
-    if (isOver(factor * perNetwork, this.#networks.of(network), amount)) return 'perNetwork'
-    if (isOver(factor * total, this.#callers.total, amount)) return 'total'
-    this.#add(holder, amount)
-    return undefined
+    return {
+      perCaller: excessOf(perCaller, own, amount),
+      perNetwork: excessOf(factor * perNetwork, this.#networks.of(network), amount),
+      total: excessOf(factor * total, this.#callers.total, amount)
+    }
+  }
+
+  /** What all requests of a caller have. */
+  usedBy({ name }: Holder): number {
+    return this.#callers.of(name)
   }
 
   release(holder: Holder, amount: number): void {

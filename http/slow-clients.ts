@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net'
-import { type Connection, connectionOf } from './connection.ts'
-import { cutOff, handleOf, takenBytes } from './socket-handle.ts'
+import type { Connection } from './connection.ts'
+import { handleOf, takenBytes } from './socket-handle.ts'
 
 /** Milliseconds between two checks of all clients. */
 const checkInterval = 1_000
 
-/** A client is slow if the service has waited for it for so many seconds, in which it sent and took fewer bytes a second. */
+/** A client is slow if the service has waited for it for so many seconds or more, and it sent and took fewer bytes a second since then. */
 const slow = { seconds: 5, bytes: 64 * 1024 } as const
 
 /** What a client does while the service waits for it. Checks are counted, not timed, because nobody is served while the thread is blocked. */
@@ -31,12 +31,14 @@ function movedBytes(socket: Socket): number {
 }
 
 /**
- * Finds clients that send a body, or read an answer, so slowly that they hold for long what others need. A slow client is cut off only
- * when somebody needs what it holds.
+ * Finds clients that send a body, or read an answer, so slowly that they hold for long what others need. They are cut off only when somebody
+ * needs it.
  */
 export class SlowClients {
   readonly #open: () => Iterable<Connection>
   readonly #paces = new WeakMap<Socket, Pace>()
+  /** The slowest first. */
+  #slow: readonly Connection[] = []
   readonly #timer = setInterval(() => this.#check(), checkInterval).unref()
 
   /** @param open gives the open connections */
@@ -48,32 +50,27 @@ export class SlowClients {
     clearInterval(this.#timer)
   }
 
-  /** Cuts off the slowest of some clients, if it is slow. @returns its socket */
-  cutOffSlowest(sockets: Iterable<Socket>): Socket | undefined {
-    let slowest: { readonly socket: Socket; readonly rate: number } | undefined
-    for (const socket of sockets) {
-      const rate = this.#rateOf(socket)
-      if (rate < (slowest?.rate ?? slow.bytes)) slowest = { socket, rate }
-    }
-    if (slowest) cutOff(slowest.socket)
-    return slowest?.socket
-  }
-
-  /** Bytes a second. Infinity if the service does not wait for the client, or has not waited for long. */
-  #rateOf(socket: Socket): number {
-    const connection = handleOf(socket) && connectionOf(socket)
-    const pace = this.#paces.get(socket)
-    const seconds = ((pace?.checks ?? 0) * checkInterval) / 1000
-    if (!connection || !pace || !awaits(connection) || seconds < slow.seconds) return Number.POSITIVE_INFINITY
-    return (movedBytes(socket) - pace.bytesBefore) / seconds
+  /** The clients that were slow at the last check, and for which the service still waits, the slowest first. */
+  get sockets(): readonly Socket[] {
+    return this.#slow.filter((connection) => handleOf(connection.socket) && awaits(connection)).map(({ socket }) => socket)
   }
 
   #check(): void {
+    const rates = new Map<Connection, number>()
     for (const connection of this.#open()) {
-      const { socket } = connection
-      const { checks, bytesBefore } = this.#paces.get(socket) ?? { checks: -1, bytesBefore: movedBytes(socket) }
-      if (awaits(connection)) this.#paces.set(socket, { checks: checks + 1, bytesBefore })
-      else this.#paces.delete(socket)
+      const rate = this.#rateOf(connection)
+      if (rate < slow.bytes) rates.set(connection, rate)
     }
+    this.#slow = [...rates].sort(([, a], [, b]) => a - b).map(([connection]) => connection)
+  }
+
+  /** Bytes a second since the service began to wait. Infinity if it does not wait, or has not waited for long. */
+  #rateOf(connection: Connection): number {
+    const { socket } = connection
+    const { checks, bytesBefore } = this.#paces.get(socket) ?? { checks: -1, bytesBefore: movedBytes(socket) }
+    if (awaits(connection)) this.#paces.set(socket, { checks: checks + 1, bytesBefore })
+    else this.#paces.delete(socket)
+    const seconds = ((checks + 1) * checkInterval) / 1000
+    return awaits(connection) && seconds >= slow.seconds ? (movedBytes(socket) - bytesBefore) / seconds : Number.POSITIVE_INFINITY
   }
 }

@@ -101,12 +101,12 @@ const mostOfHead = 1024
 /**
  * Limits the memory that the bodies of pending requests take, and so the queue of the document process. One sender can
  * use only a part of it, and so can one network, which may have many customers. Large bodies leave room for small ones of others.
- * Requests are refused before their body is read. Reads of large orders have a quota of their own, so they never keep others
+ * Requests are refused before their body is read, unless slow clients hold enough of the memory and can be cut off. Reads of large orders have a quota of their own, so they never keep others
  * from placing orders.
  */
 export default fp(
   async function admission(app: FastifyInstance, { config }: { config: Config }) {
-    const bodies = new HeldUntilAnswered(bodyLimits, (sockets) => app.cutOffSlowest(sockets))
+    const bodies = new HeldUntilAnswered(bodyLimits, () => app.slowClients())
     const storedOrders = new Quota(orderLimits)
 
     /** The rooms that requests keep. Work that goes on after the client has gone keeps the room until it ends. */

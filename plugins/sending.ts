@@ -16,8 +16,8 @@ declare module 'fastify' {
      * @returns false if the network itself has the most unsent bytes; then refuse the request
      */
     makeRoomToSend(bytes: number, socket: Socket, network: string): boolean
-    /** As `SlowClients` does it. */
-    cutOffSlowest(sockets: Iterable<Socket>): Socket | undefined
+    /** As `SlowClients` finds them. */
+    slowClients(): readonly Socket[]
   }
 }
 
@@ -34,7 +34,7 @@ export default fp(
       clients.stop()
     })
     app.decorate('makeRoomToSend', (bytes: number, socket: Socket, network: string) => readers.makeRoom(bytes, socket, network))
-    app.decorate('cutOffSlowest', (sockets: Iterable<Socket>) => clients.cutOffSlowest(sockets))
+    app.decorate('slowClients', () => clients.sockets)
 
     addCheck(app, 'onSend', (request, reply, payload: unknown) => {
       const bytes = Buffer.isBuffer(payload) || typeof payload === 'string' ? payload.length : 0

@@ -110,7 +110,7 @@ export default fp(
   async function sharing(app: FastifyInstance) {
     const searches = new FairLimiter(searchLimits)
     const batchReads = new FairLimiter(batchLimits)
-    const downloads = new HeldUntilAnswered(downloadLimits, (sockets) => app.cutOffSlowest(sockets))
+    const downloads = new HeldUntilAnswered(downloadLimits, () => app.slowClients())
     const waitForLargeWrite = turnsUntilAnswered(largeWriteLimits)
     const waitForList = turnsUntilAnswered(listLimits)
 

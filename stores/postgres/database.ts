@@ -3,8 +3,9 @@
  * which postgres.js 3.4 has not, and it sends the statements of a transaction without waiting for each answer.
  */
 
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep, setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import pg from 'pg'
+import type { DomainError } from '../../domain/errors.ts'
 import { perhapsStored } from '../outcomes.ts'
 import { connectTimeout } from './connect-timeout.ts'
 import { failure, isConnectionEnded, isConnectionLost, overloaded, overloadedWrite } from './failures.ts'
@@ -66,28 +67,41 @@ export class Database implements Queries {
     this.#pool.on('connect', (client) => client.on('error', () => {}))
   }
 
-  /** Runs a statement, which is planned for its values. */
+  /** Runs a statement that only reads. It is planned for its values. */
   query<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return reading(() => this.#run({ text, values: [...values] }))
+  }
+
+  /** Runs a statement that writes. */
+  write<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     return this.#run({ text, values: [...values] })
   }
 
+  /** Runs a statement that only reads. @param settings a statement that sets the planner for it alone */
+  async queryWith<Row extends pg.QueryResultRow>(settings: string, { text, values }: Statement): Promise<Row[]> {
+    const { rows } = await reading(() =>
+      this.#transaction('READ ONLY', overloaded, async ({ query }) => {
+        void query(settings)
+        return { rows: query<Row>(text, values) }
+      })
+    )
+    return rows
+  }
+
   /**
-   * Runs a prepared statement, which each connection plans once. Use it only for look-ups of one row of one table, whose plan is
+   * Runs a prepared statement that only reads, which each connection plans once. Use it only for look-ups of one row of one table, whose plan is
    * right at any size of the table. A join that was planned while a table was small would keep reading all of it.
    */
   prepared<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
-    return this.#run({ name: this.#name(text), text, values: [...values] })
+    return reading(() => this.#run({ name: this.#name(text), text, values: [...values] }))
   }
 
-  /** A statement that only reads is sent once more if its connection has ended: after a failover or a restart, all of the pool have. */
-  async #run<Row extends pg.QueryResultRow>(statement: pg.QueryConfig, isRepeated = false): Promise<Row[]> {
+  async #run<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<Row[]> {
     if (this.#isFull) throw overloaded()
     try {
       return (await this.#pool.query<Row>(statement)).rows
     } catch (error) {
-      const mayRepeat = !isRepeated && statement.text.startsWith('SELECT') && isConnectionEnded(error)
-      if (!mayRepeat) throw failure(error)
-      return this.#run(statement, true)
+      throw failure(error)
     }
   }
 
@@ -106,9 +120,17 @@ export class Database implements Queries {
    * sent together with the COMMIT. If a statement fails, all are undone. A transaction that wrote nothing ends with ROLLBACK,
    * which does not wait for the disk. If the connection is lost during the COMMIT, the outcome is unknown: the error says so, and this
    * method never retries.
-   * @param whenTooLong the error when the database needs too long. The default says that nothing was stored
    */
-  async transaction<T>(work: (queries: Queries) => Promise<T>, whenTooLong = overloadedWrite): Promise<T> {
+  transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
+    return this.#transaction('READ WRITE', overloadedWrite, work)
+  }
+
+  /** @param whenTooLong the error when the database needs too long */
+  async #transaction<T>(
+    access: 'READ WRITE' | 'READ ONLY',
+    whenTooLong: (cause?: unknown) => DomainError,
+    work: (queries: Queries) => Promise<T>
+  ): Promise<T> {
     if (this.#isFull) throw whenTooLong()
     const client = await this.#pool.connect().catch((error) => {
       throw failure(error)
@@ -123,14 +145,14 @@ export class Database implements Queries {
       return result
     }
     const query = <Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []) => {
-      if (!text.startsWith('SELECT')) end = 'COMMIT'
+      if (access === 'READ WRITE' && !text.startsWith('SELECT')) end = 'COMMIT'
       const rows = send<Row>(text, values).then((result) => result.rows)
       rows.catch(() => {})
       return rows
     }
     try {
       // The locking relies on this isolation level, so it must not depend on the database's default.
-      send('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE')
+      send(`BEGIN ISOLATION LEVEL READ COMMITTED ${access}`)
       const value = await work({ query })
       isCommitSent = end === 'COMMIT'
       const { command } = await send(end)
@@ -153,5 +175,18 @@ export class Database implements Queries {
   close(): Promise<void> {
     this.#closing ??= Promise.race([this.#pool.end(), sleep(timeouts.close, undefined, { ref: false })])
     return this.#closing
+  }
+}
+
+/** Reads once more if the connection has ended. After a failover or a restart, all of the pool have. */
+async function reading<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    if (!(error instanceof Error && isConnectionEnded(error.cause))) throw error
+    // The pool learns in the next turn of the event loop that the others have ended, too. The first one here may be the end of this turn.
+    await turnOfTheLoop()
+    await turnOfTheLoop()
+    return read()
   }
 }

@@ -48,7 +48,7 @@ export function makeEvents(database: Database): Pick<Store, 'eventHeads' | 'even
     async pruneEvents(before, most) {
       // All events before an old one are deleted with it, as on SQLite. A row into which another transaction is copying a content is
       // left for the next time, and so are all rows after it.
-      const rows = await database.query<{ position: number }>(
+      const rows = await database.write<{ position: number }>(
         `WITH oldest AS (
             SELECT position, at FROM (
               SELECT position, at, sum(weight) OVER (ORDER BY position) - weight AS heaped

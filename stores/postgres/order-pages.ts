@@ -14,7 +14,6 @@ import type { Page } from '../../domain/page.ts'
 import type { OrderQuery } from '../../domain/store.ts'
 import { type CommonOrderRow, deferredOrder, orderHeadColumns, type SummaryRow, summaryFrom } from '../rows.ts'
 import type { Database, Statement } from './database.ts'
-import { overloaded } from './failures.ts'
 import { firstRowsOf, type IndexRange, orderOf } from './index-range.ts'
 import { isUuid } from './rows.ts'
 
@@ -80,25 +79,16 @@ export function wholeQuery(list: OrderList, range: Range, most: number): Stateme
 }
 
 /**
- * Runs the query of a page. Sorts and bitmap scans are off, so that only the index in the order of the list is left. Otherwise the
- * planner reads and sorts all orders of a filter if it believes that there are few. All statements are sent at once.
+ * For the query of a page, sorts and bitmap scans are off, so that only the index in the order of the list is left. Otherwise the planner
+ * reads and sorts all orders of a filter if it believes that there are few. Exported for the tests that read the plans.
  */
-async function run<Row extends Record<string, unknown>>(database: Database, { text, values }: Statement): Promise<Row[]> {
-  const { rows } = await database.transaction(async ({ query }) => {
-    void query(planning)
-    return { rows: query<Row>(text, values) }
-  }, overloaded)
-  return rows
-}
-
-/** Exported for the tests that read the plans of these queries. */
 export const planning = "SELECT set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true)"
 
 /** Reads a page of summaries. */
 export async function summaries(database: Database, query: OrderQuery): Promise<Page<OrderSummary>> {
   const list = orderList(query)
   const statement = summariesQuery(list, await rangeAfter(database, list, query.after), query.lines ?? false)
-  return orderPage(await run<SummaryRow & Record<string, unknown>>(database, statement), list, summaryFrom)
+  return orderPage(await database.queryWith<SummaryRow & Record<string, unknown>>(planning, statement), list, summaryFrom)
 }
 
 interface WholeRow extends CommonOrderRow, Record<string, unknown> {
@@ -110,7 +100,7 @@ interface WholeRow extends CommonOrderRow, Record<string, unknown> {
 export async function wholeOrders(database: Database, query: OrderQuery, most = Number.MAX_SAFE_INTEGER): Promise<Page<Order>> {
   const list = orderList(query)
   const statement = wholeQuery(list, await rangeAfter(database, list, query.after), most)
-  const rows = await run<WholeRow>(database, statement)
+  const rows = await database.queryWith<WholeRow>(planning, statement)
   const total = rows[0]?.total ?? 0
   if (total > most) throw new LargeRead(total)
   return orderPage(rows, list, (row) => (row.content === null ? undefined : deferredOrder(row, row.content)))

@@ -88,7 +88,7 @@ export function makeWebhookClaims(
   return {
     async claimWebhooks(worker, limit, { serving = [], since = null, perCustomer = Number.MAX_SAFE_INTEGER } = {}) {
       // Another replica may claim a webhook before it is locked here, so the condition is checked again with the lock.
-      const claimed = await database.query<{ readonly id: string }>(
+      const claimed = await database.write<{ readonly id: string }>(
         `WITH fresh AS MATERIALIZED (SELECT DISTINCT type, customer FROM event WHERE position > $4::bigint),
           held AS (SELECT customer, count(*) AS turns FROM webhook WHERE id = ANY ($3::uuid[]) GROUP BY customer),
           due AS MATERIALIZED (SELECT w.seq, coalesce(h.turns, 0)
@@ -110,7 +110,7 @@ export function makeWebhookClaims(
       )
     },
     async renewClaim(worker, { id, version }) {
-      const renewed = await database.query(
+      const renewed = await database.write(
         `UPDATE webhook SET claimed_until = ${statementTime} + ${claimLasts} WHERE id = $1 AND claimed_by = $2 AND version = $3 RETURNING seq`,
         [id, worker, version]
       )
@@ -136,7 +136,7 @@ export function makeWebhookClaims(
         return next
       }),
     async releaseWebhooks(worker) {
-      await database.query('UPDATE webhook SET claimed_by = NULL WHERE claimed_by = $1', [worker])
+      await database.write('UPDATE webhook SET claimed_by = NULL WHERE claimed_by = $1', [worker])
     },
     async webhookBacklog() {
       const [row] = await database.query<BacklogRow>(

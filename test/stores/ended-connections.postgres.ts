@@ -1,6 +1,8 @@
+import { execFileSync } from 'node:child_process'
 import t from 'tap'
 import { Database } from '../../stores/postgres/database.ts'
 import { execute, postgresFor } from './embedded.ts'
+import { placing, stocked } from './fixtures.ts'
 import { openShopOn } from './shop-on-postgres.ts'
 
 const server = await postgresFor(t)
@@ -9,6 +11,13 @@ const size = 4
 /** Ends every connection to the database but its own. */
 const endAll =
   'SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()'
+
+/** A program that does it, with the PostgreSQL driver of this project. */
+const endAllIn = (url: string) => `import pg from ${JSON.stringify(import.meta.resolve('pg'))}
+const client = new pg.Client(${JSON.stringify(url)})
+await client.connect()
+await client.query(${JSON.stringify(endAll)})
+await client.end()`
 
 t.test('reads whose connection has ended are sent again, on another one', async (t) => {
   const { url, database } = await openShopOn(t, server, Database, size)
@@ -23,11 +32,34 @@ t.test('reads whose connection has ended are sent again, on another one', async 
   t.same(await waiting, expected, 'and those that were at work')
 })
 
-t.test('a write is not sent again, nor is a read that the database has ended twice', async (t) => {
+t.test('a read finds a connection that works although the others have ended, and nobody knows it yet', async (t) => {
+  const { url, store, database } = await openShopOn(t, server, Database, size)
+  await store.createProduct('a', stocked(10))
+  await store.placeOrder(placing('a'))
+  const connectAll = () =>
+    Promise.all(Array.from({ length: 2 * size }, () => Promise.all([database.query('SELECT 1'), store.product('a')])))
+  const reads: Readonly<Record<string, () => Promise<unknown>>> = {
+    'one statement': () => database.query('SELECT 1'),
+    'two of them at once': () => Promise.all([database.query('SELECT 1'), database.query('SELECT 1')]),
+    'a statement that begins with WITH': () => store.mainCategories(3),
+    'a page of orders': () => store.orders({ limit: 10 }),
+    'a page of whole orders': () => store.wholeOrders({ limit: 10 })
+  }
+  for (const [name, read] of Object.entries(reads)) {
+    await connectAll()
+    // It takes this thread's time, so that the connections find their ends in one turn of the event loop.
+    execFileSync(process.execPath, ['--input-type=module', '-e', endAllIn(url)], { env: { PATH: process.env['PATH'] } })
+    await t.resolves(read(), name)
+  }
+})
+
+t.test('a write is not sent again, nor is a read whose connections end twice', async (t) => {
   const { database } = await openShopOn(t, server, Database, size)
   await t.rejects(database.query('SELECT pg_terminate_backend(pg_backend_pid())'), { code: 'store-unavailable' })
-  await database.query('CREATE TABLE tried (at timestamptz)')
-  const sql = 'WITH row AS (INSERT INTO tried VALUES (now()) RETURNING at) SELECT pg_terminate_backend(pg_backend_pid()) FROM row'
-  await t.rejects(database.query(sql), { code: 'store-unavailable' })
-  t.same(await database.query('SELECT at FROM tried'), [], 'the one attempt was undone')
+  await database.write('CREATE TABLE tried (at timestamptz)')
+  await database.write('CREATE SEQUENCE attempts')
+  const sql =
+    "WITH row AS (INSERT INTO tried VALUES (now()) RETURNING nextval('attempts')) SELECT pg_terminate_backend(pg_backend_pid()) FROM row"
+  await t.rejects(database.write(sql), { code: 'store-unavailable' })
+  t.same(await database.query("SELECT (SELECT count(*)::int FROM tried) AS rows, nextval('attempts')::int AS next"), [{ rows: 0, next: 2 }])
 })
