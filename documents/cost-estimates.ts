@@ -1,4 +1,4 @@
-import { newLru } from '../lru.ts'
+import { newLru } from '../fairness/lru.ts'
 
 /** Senders whose costs are remembered. The least recently active ones are forgotten. */
 const maxSenders = 10_000

@@ -1,5 +1,5 @@
 import type { LRUCache } from 'lru-cache'
-import { newLru } from '../lru.ts'
+import { newLru } from './lru.ts'
 
 export interface RateLimits {
   /** The time over which requests are counted, in milliseconds. */

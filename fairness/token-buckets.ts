@@ -1,5 +1,5 @@
 import type { LRUCache } from 'lru-cache'
-import { newLru } from '../lru.ts'
+import { newLru } from './lru.ts'
 
 export interface BucketLimits {
   /** The tokens that a caller can take at once. */

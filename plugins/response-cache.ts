@@ -5,6 +5,7 @@ import fp from 'fastify-plugin'
 import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.ts'
 import type { Versions } from '../domain/store.ts'
+import { newLru } from '../fairness/lru.ts'
 import { cacheShare, maxStringBody } from '../http/body-cache.ts'
 import { type CacheableRequest, makeRequestReader } from '../http/cacheable-request.ts'
 import { type Client, KnownHeads } from '../http/known-heads.ts'
@@ -12,7 +13,6 @@ import { readInTurn } from '../http/read-in-turn.ts'
 import { ResponseHead } from '../http/response-head.ts'
 import { requestId } from '../logging/request-ids.ts'
 import { requestCompleted } from '../logging/requests.ts'
-import { newLru } from '../lru.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

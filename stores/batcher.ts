@@ -128,7 +128,7 @@ export class Batcher<Item, Result> {
   }
 }
 
-/** The result of an item that should have one. */
+/** The error of an item for which a batch has no result. */
 export function withoutResult(): { readonly error: Error } {
   return { error: new Error('a batch left an item without a result') }
 }

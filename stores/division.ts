@@ -9,9 +9,12 @@ export interface WriteWeight {
 /**
  * Chooses the writes of a batch that one transaction does. The others are postponed.
  *
- * The queue takes a write for small until somebody has looked at the stored order that it changes. In a batch of small writes, those
- * that turn out to be large are postponed, so that the others do not wait for them. In a batch of large ones, the rest is
- * postponed when the stored orders of the chosen ones are enough for one transaction. At least one large write is chosen.
+ * The queue knows what was sent, and the transaction also how large the stored order is. In a batch of small writes, those that turn out
+ * to be large are postponed, so that the others do not wait for them. In a batch of large ones, the rest is postponed when the
+ * stored orders of the chosen ones are enough for one transaction. At least one large write is chosen.
+ *
+ * What is too large for the small lane here must be so for the queue, too, or it would be postponed for ever. It is, because the weight
+ * of what was sent is never more here than in the queue: there a large document is still text, whose weight is that of its shortest lines.
  */
 export class Division {
   readonly #lane: LaneName

@@ -17,11 +17,14 @@ export function laneOf(weight: number): LaneName {
   return weight < minLarge ? 'small' : 'large'
 }
 
-/** Characters of a usual line of a stored order. */
-const storedLine = 256
+/** Characters of the shortest line of a stored order. So an order of 256 products is large, as its lock on PostgreSQL is (see stock-ledger.ts). */
+const storedLine = 110
 
 /** Characters of stored orders with which a batch is full. */
 export const mostStored = batchWeight * storedLine
+
+/** Characters of the largest stored order that a small write changes. */
+export const mostStoredOfSmall = minLarge * storedLine
 
 /** Characters of the shortest order line as JSON. */
 const shortestLine = 58

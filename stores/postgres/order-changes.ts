@@ -7,7 +7,7 @@ import { decideShipment, type Shipment } from '../../domain/shipping.ts'
 import type { Shipped } from '../../domain/store.ts'
 import type { Command } from '../commands.ts'
 import { orderContent, type SizedOrderRow, type SummaryColumns, summaryOf } from '../rows.ts'
-import { mostStored } from '../sizes.ts'
+import { type LaneName, mostStored, mostStoredOfSmall } from '../sizes.ts'
 import type { Queries } from './database.ts'
 import type { OrderBatch } from './order-batch.ts'
 import type { ChangeCommand } from './order-commands.ts'
@@ -41,15 +41,15 @@ export class LockedOrders {
 
   /**
    * Locks orders in the order of their ids, so that batches never deadlock. It reads the contents of those that are so small that
-   * all of them together fit into a batch.
+   * all of them together fit into a batch, and that are not postponed (see Division).
    */
-  static async lock({ query }: Queries, commands: readonly ChangeCommand[]): Promise<LockedOrders> {
+  static async lock({ query }: Queries, commands: readonly ChangeCommand[], lane: LaneName): Promise<LockedOrders> {
     const orders = new LockedOrders()
     const ids = new Set(commands.map(({ args: [id] }) => id).filter(isUuid))
     if (ids.size === 0) return orders
     const sql = `SELECT ${sizedOrderColumns}, CASE WHEN o.content_size <= $2 THEN o.content END AS content
       FROM purchase_order o WHERE o.id = ANY($1::uuid[]) ORDER BY o.id FOR UPDATE`
-    const share = Math.floor(mostStored / ids.size)
+    const share = Math.min(Math.floor(mostStored / ids.size), lane === 'small' ? mostStoredOfSmall : mostStored)
     for (const { content, ...row } of await query<SizedOrderRow & { readonly content: string | null }>(sql, [[...ids], share])) {
       if (content === null) orders.#unread.set(row.id, row)
       else orders.#rows.set(row.id, { ...row, content })

@@ -45,7 +45,7 @@ export function makeOrderWrites(
 ): (commands: readonly OrderCommand[], lane: LaneName) => Promise<readonly Outcome[]> {
   const run = (batch: readonly OrderCommand[], lane: LaneName) =>
     database.transaction(async (queries) => {
-      const locked = await LockedOrders.lock(queries, batch.filter(isChange))
+      const locked = await LockedOrders.lock(queries, batch.filter(isChange), lane)
       const lockedSize = (command: OrderCommand) => (isChange(command) ? locked.sizeOf(command.args[0]) : 0)
       const [readable, later] = divide(batch, lane, lockedSize)
       await locked.readContents(queries, readable.filter(isChange))
@@ -93,6 +93,7 @@ export function makeOrderWrites(
       }
       const placed = new NewOrders()
       const eventsSoFar = () => current.events.size + inventory.events
+      // By the command, which is another object for each item of a batch.
       const outcomes = new Map<OrderCommand, Outcome>([...later, ...postponed])
       for (const command of commands) {
         const before = eventsSoFar()

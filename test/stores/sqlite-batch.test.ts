@@ -118,7 +118,7 @@ t.test('in a batch of small commands, a change of a large order is postponed, al
   t.teardown(() => db.close())
   const run = batchOf(db)
   run([{ verb: 'createProduct', args: ['a', stocked(10_000)] }])
-  const [placed] = run([place(placing('a', 1, { order: purchase(Array.from({ length: 2_000 }, () => item('a'))) }))])
+  const [placed] = run([place(placing('a', 1, { order: purchase(Array.from({ length: 256 }, () => item('a'))) }))])
   const id = placed && 'value' in placed ? (placed.value as Placed).order.id : ''
   const cancel: WriteCommand = { verb: 'setOrderStatus', args: [id, 'cancelled', {}] }
   t.match(run([cancel], 'small'), [{ postponed: Number }])
