@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import type { Answered } from '../ask.ts'
+import { until } from '../until.ts'
 import { form, type HostileShop, startHostile } from './shop.ts'
 
 const largestRefusal = 64 * 1024
@@ -132,6 +133,40 @@ t.test('a hundred large orders of a guest at once fill neither the memory nor th
       statuses.every((status) => [201, 409, 429, 503].includes(Number(status))),
       [...new Set(statuses)].join(', ')
     )
+  })
+})
+
+t.test('whoever sends large documents slowly, from many addresses, keeps no room from the documents of others', async (t) => {
+  const shop = await startHostile(t)
+  const head = 'POST /order HTTP/1.1\r\nHost: x\r\nContent-Type: application/xml\r\nContent-Length: 1000000\r\n\r\n<purchase-order>'
+  const body = orderOf(10_000)
+  /** It waits, because what is refused is charged. */
+  async function isRead(): Promise<boolean> {
+    await sleep(500)
+    const { status } = await shop.send({ method: 'POST', path: '/order', headers: xml, body }, '127.0.9.1')
+    return status === 201 || status === 409
+  }
+  const isSending = new AbortController()
+  /** Senders without room: those who were refused, and those who were cut off for others. */
+  let without = 0
+  await shop.survives(t, async () => {
+    // 14 for each of 6 addresses, which may have room for 12. For all of these there is not enough.
+    const senders = Array.from({ length: 84 }, async (_, i) => {
+      const socket = await shop.open(`127.0.20.${1 + (i % 6)}`)
+      socket.resume().once('data', () => without++)
+      socket.once('close', () => without++)
+      socket.write(head)
+      while (!isSending.signal.aborted && socket.writable) {
+        socket.write(' ')
+        await sleep(1_000)
+      }
+    })
+    await until(() => without > 12, 'all the room is taken')
+    await until(isRead, 'there is room for an order')
+    isSending.abort()
+    shop.leave()
+    await Promise.all(senders)
+    await shop.recovers(t)
   })
 })
 
