@@ -54,7 +54,10 @@ export class HeldUntilAnswered {
     whenAnswered(request, reply, held.release)
   }
 
-  /** Cuts off slow clients, those with the most first, until the amount fits. If what they hold is not enough, it cuts off nobody. */
+  /**
+   * Cuts off slow clients until the amount fits: first those of its own network, whose amounts count for both limits, and those with the most
+   * first. If what they hold is not enough, it cuts off nobody.
+   */
   #takeFromSlow(holder: Holder, amount: number): boolean {
     let { perNetwork, total } = this.#quota.excess(holder, amount)
     const chosen = new Set<Socket>()
@@ -63,9 +66,8 @@ export class HeldUntilAnswered {
         [...(this.#held.get(socket) ?? [])].map((held) => ({ socket, ...held, isOwn: held.holder.network === holder.network }))
       )
       .filter((one) => this.#quota.usedBy(one.holder) > this.#small)
-      .sort((a, b) => b.amount - a.amount)
-    // What its own network gives back counts for both limits.
-    for (const { socket, amount, isOwn } of [...slow.filter((one) => one.isOwn), ...slow.filter((one) => !one.isOwn)]) {
+      .sort((a, b) => Number(b.isOwn) - Number(a.isOwn) || b.amount - a.amount)
+    for (const { socket, amount, isOwn } of slow) {
       if (total <= 0 && !(isOwn && perNetwork > 0)) continue
       chosen.add(socket)
       total -= amount

@@ -16,9 +16,9 @@ interface Pace {
   readonly bytesBefore: number
 }
 
-/** Whether the service waits for the rest of a request's body. It does not while the body waits for a turn to be read. */
+/** Whether the service waits for the rest of a request's body. While the body itself waits for a turn to be read, it does not flow. */
 function awaitsBody({ lastRequest }: Connection): boolean {
-  return lastRequest?.complete === false && !lastRequest.isPaused() && lastRequest.readableLength === 0
+  return lastRequest?.complete === false && lastRequest.readableFlowing === true && lastRequest.readableLength === 0
 }
 
 function awaits(connection: Connection): boolean {
