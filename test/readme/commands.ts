@@ -114,11 +114,12 @@ async function runPage(t: Test, shell: Shell, markdown: string, { base, folder, 
   for (const [i, block] of found.entries()) {
     if (block.language !== 'sh') continue
     const title = block.text.split('\n')[0] ?? ''
+    // The addresses of this run come last: the port of the shop may have the digits of the documented one of the receiver.
     const commands = block.text
-      .replaceAll(documented.shop, base)
+      .replaceAll(command.documented, command.own)
       .replaceAll(documented.receiver, receiver)
       .replaceAll(documented.folder, `${folder}/`)
-      .replaceAll(command.documented, command.own)
+      .replaceAll(documented.shop, base)
     const script = `source ${state}; ${commands}\ntypeset -p | grep -E '^(declare --|typeset) [a-z_]+=' > ${state} || true`
     const { output, code } = await run(t, shell, script, env)
     // Without the carriage returns of header fields and CSV, which nobody sees.
