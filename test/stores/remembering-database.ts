@@ -10,6 +10,11 @@ export class RememberingDatabase extends Database {
     return super.query<Row>(text, values)
   }
 
+  override write<Row extends Record<string, unknown>>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    this.statements.push({ text, values })
+    return super.write<Row>(text, values)
+  }
+
   override prepared<Row extends Record<string, unknown>>(text: string, values: readonly unknown[]): Promise<Row[]> {
     this.statements.push({ text, values })
     return super.prepared<Row>(text, values)
