@@ -64,7 +64,7 @@ export class Quota {
     }
   }
 
-  /** What all requests of a caller have. */
+  /** The amount that all requests of a caller have together. */
   usedBy({ name }: Holder): number {
     return this.#callers.of(name)
   }

@@ -8,7 +8,7 @@ const checkInterval = 1_000
 /** A client is slow if the service has waited for it for so many seconds or more, and it sent and took fewer bytes a second since then. */
 const slow = { seconds: 5, bytes: 64 * 1024 } as const
 
-/** What a client does while the service waits for it. Checks are counted, not timed, because nobody is served while the thread is blocked. */
+/** The progress of a client while the service waits for it. Checks are counted, not timed, because nobody is served while the thread is blocked. */
 interface Pace {
   /** Since the service began to wait. */
   readonly checks: number
@@ -67,10 +67,14 @@ export class SlowClients {
   /** Bytes a second since the service began to wait. Infinity if it does not wait, or has not waited for long. */
   #rateOf(connection: Connection): number {
     const { socket } = connection
-    const { checks, bytesBefore } = this.#paces.get(socket) ?? { checks: -1, bytesBefore: movedBytes(socket) }
-    if (awaits(connection)) this.#paces.set(socket, { checks: checks + 1, bytesBefore })
-    else this.#paces.delete(socket)
-    const seconds = ((checks + 1) * checkInterval) / 1000
-    return awaits(connection) && seconds >= slow.seconds ? (movedBytes(socket) - bytesBefore) / seconds : Number.POSITIVE_INFINITY
+    if (!awaits(connection)) {
+      this.#paces.delete(socket)
+      return Number.POSITIVE_INFINITY
+    }
+    const before = this.#paces.get(socket)
+    const pace: Pace = before ? { ...before, checks: before.checks + 1 } : { checks: 0, bytesBefore: movedBytes(socket) }
+    this.#paces.set(socket, pace)
+    const seconds = (pace.checks * checkInterval) / 1000
+    return seconds >= slow.seconds ? (movedBytes(socket) - pace.bytesBefore) / seconds : Number.POSITIVE_INFINITY
   }
 }

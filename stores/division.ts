@@ -13,8 +13,8 @@ export interface WriteWeight {
  * to be large are postponed, so that the others do not wait for them. In a batch of large ones, the rest is postponed when the
  * stored orders of the chosen ones are enough for one transaction. At least one large write is chosen.
  *
- * What is too large for the small lane here must be so for the queue, too, or it would be postponed for ever. It is, because the weight
- * of what was sent is never more here than in the queue: there a large document is still text, whose weight is that of its shortest lines.
+ * A write that is too large for the small lane here is too large for it in the queue, too. Otherwise it would be postponed for ever. The
+ * weight of a document is never more here than in the queue: there a large one is still text, which counts as its shortest lines.
  */
 export class Division {
   readonly #lane: LaneName
