@@ -1,7 +1,7 @@
 /**
  * Runs the suites that are named on one real PostgreSQL, which it starts and stops. By default: those of the store itself,
- * and those of concurrency, of conditional writes, of pages and of the routes, the very tests that `npm test` runs on SQLite. The rest of
- * HTTP, connections, limits and rates are the same whatever the store.
+ * and those of HTTP, of concurrency and of the routes, the very tests that `npm test` runs on SQLite. Connections, limits and
+ * rates are the same whatever the store.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,12 +13,12 @@ const named = process.argv.slice(2).map((name) => (name.endsWith('.ts') ? name :
 const suites = [
   'test/stores/store.postgres.ts',
   'test/suites/on-postgres.ts',
+  'test/suites/http.suite.ts',
   'test/suites/routes.suite.ts',
   'test/suites/buyers.suite.ts',
   'test/suites/feeds.suite.ts',
   'test/routes/{buyers-large,large-orders}.long.ts',
-  'test/concurrency/*.test.ts',
-  'test/http/{conditional-writes,paging}.test.ts'
+  'test/concurrency/*.test.ts'
 ]
 const settings = {
   fsync: 'off',

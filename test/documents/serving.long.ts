@@ -25,7 +25,7 @@ function ordering(lines: number): string {
 t.test('however many large documents wait to be read, others are answered, and health is', { skip }, async (t) => {
   const { app } = await build(t, { products: { 'ABC-1': { onHand: '1000000' as never } } })
   const place = (remoteAddress: string) =>
-    app.inject({ method: 'POST', url: '/order', remoteAddress, headers: xml, payload: ordering(10_000) })
+    app.inject({ method: 'POST', url: '/order', remoteAddress, headers: xml, payload: ordering(2_000) })
   t.equal((await place('192.0.2.1')).statusCode, 201)
   const reading = documentProcesses()
   t.ok(reading.length > 0)
@@ -65,7 +65,7 @@ t.test('the thread that serves does a small part of the work on large orders, in
   const { base, process: server, end } = await runServer(t, { DATABASE_URL: url })
   for (const lines of [1_000, 10_000]) {
     const before = processorTime(server.pid)
-    for (let i = 0; i < 3; i++) {
+    for (let i = 0; i < 2; i++) {
       const placed = await fetch(`${base}/order`, { method: 'POST', headers: xml, body: ordering(lines) })
       t.equal(placed.status, 201, await placed.text())
       const uri = new URL(String(placed.headers.get('location')), base)
