@@ -10,12 +10,18 @@ import { DomainError, hasCode } from '../../domain/errors.ts'
 const outOfReach = /^(08...|28...|3D000|25006|25P03|53...|57P..|58...)$/
 /** Waited too long for a lock, and cancelled by a timeout or the operator. */
 const tooLong = /^(55P03|57014)$/
+const waitedForLock = '55P03'
 /** Serialisation failure, deadlock and unique violation: another transaction wrote between this one's read and its write. */
 const race = /^(40001|40P01|23505)$/
 
 /** A row changed while the transaction waited for its lock, so the transaction must start again. */
 export class ConcurrentChange extends Error {
   override readonly name = 'ConcurrentChange'
+}
+
+/** A command of a transaction that waits for no lock needs a product that another transaction has locked. Nothing of the command was done. */
+export class ProductsLocked extends Error {
+  override readonly name = 'ProductsLocked'
 }
 
 export function isRace(error: unknown): boolean {
@@ -67,8 +73,17 @@ export function overloadedWrite(cause?: unknown): DomainError {
 
 /** Whether an error is that of a statement which took too long. It comes from another thread, perhaps. */
 export function tookTooLong(error: unknown): boolean {
+  return tooLong.test(codeOfTooLong(error))
+}
+
+/** Whether an error is that of a statement which waited for a lock for longer than `lock_timeout`. */
+export function isLockTimeout(error: unknown): boolean {
+  return codeOfTooLong(error) === waitedForLock
+}
+
+function codeOfTooLong(error: unknown): string {
   const cause = hasCode(error, 'store-overloaded') ? error.cause : undefined
-  return cause instanceof Error && 'code' in cause && tooLong.test(String(cause.code))
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : ''
 }
 
 /** Turns an error of a statement into the error that the store throws. */

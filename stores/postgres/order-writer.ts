@@ -9,10 +9,10 @@ import { type CommandBatch, packCommand, unpackOutcomes } from '../crossing.ts'
 import { fromFailure, lostWrite, type Postponed } from '../outcomes.ts'
 import type { LaneName } from '../sizes.ts'
 import type { Database } from './database.ts'
-import { tookTooLong } from './failures.ts'
+import { isLockTimeout, ProductsLocked, tookTooLong } from './failures.ts'
 import { isChange, type OrderCommand } from './order-commands.ts'
 import type { OrderAnswer, OrderThreadData } from './order-thread.ts'
-import { makeOrderWrites } from './order-writes.ts'
+import { makeOrderWrites, type OrderWrites } from './order-writes.ts'
 
 type OrderVerb = OrderCommand['verb']
 type Written = Placed | Order | Shipped
@@ -26,6 +26,9 @@ const parallel = 2
 export function threadConnections(poolSize: number): number {
   return Math.min(parallel, Math.floor(poolSize / 2))
 }
+
+/** For how long batches wait for no lock after one has waited in vain, in milliseconds. */
+const skipping = 1_000
 
 /** A new order of this weight or more goes to the order thread. */
 const minLargeWeight = 32
@@ -42,13 +45,19 @@ export class OrderWriter {
   readonly #thread: HelperThread<OrderThreadData, CommandBatch<OrderCommand>, OrderAnswer>
   readonly #orderThreadQueue: Batcher<OrderCommand, Written>
   readonly #servingThreadQueue: Batcher<OrderCommand, Written>
+  /** New orders of products that another transaction has locked. */
+  readonly #lockedQueue: Batcher<OrderCommand, Written>
+  /** Until then, on the monotonic clock, batches leave out what another transaction has locked, and try it no more. */
+  #skipsUntil = 0
 
   /** @param database the connections of the serving thread */
   constructor(database: Database, data: OrderThreadData) {
     this.#thread = new HelperThread(entry, data)
     const rules = { weight, senderOf, parallel, onEvents: tellEvents, isOfAll: tookTooLong }
     this.#orderThreadQueue = new Batcher({ ...rules, run: (batch, lane) => this.#write(batch, lane), orderOf: changedOrder })
-    this.#servingThreadQueue = new Batcher({ ...rules, run: makeOrderWrites(database, data.currency, 'serving') })
+    const write = makeOrderWrites(database, data.currency, 'serving')
+    this.#lockedQueue = new Batcher({ ...rules, run: write })
+    this.#servingThreadQueue = new Batcher({ ...rules, run: (batch, lane) => this.#writeUnlocked(write, batch, lane) })
   }
 
   /** Resolves when the thread has started. */
@@ -71,6 +80,7 @@ export class OrderWriter {
   /** Writes the waiting orders, then closes the thread's connections. */
   async close(): Promise<void> {
     await this.#servingThreadQueue.close()
+    await this.#lockedQueue.close()
     await this.#orderThreadQueue.close()
     await this.#thread.close()
   }
@@ -80,13 +90,31 @@ export class OrderWriter {
     return this.#thread.kill()
   }
 
-  async #placeSmall(command: OrderCommand): Promise<Written> {
+  async #placeSmall(command: OrderCommand, queue = this.#servingThreadQueue): Promise<Written> {
     try {
-      return await this.#servingThreadQueue.submit(command)
+      return await queue.submit(command)
     } catch (error) {
+      if (error instanceof ProductsLocked) return this.#placeSmall(command, this.#lockedQueue)
       if (error instanceof LargeRead && error.size <= mostNamed(command)) return this.#orderThreadQueue.submit(command)
       throw error
     }
+  }
+
+  /**
+   * Writes the orders of a batch whose products no other transaction has locked. The others fail with ProductsLocked, so that they
+   * alone wait for the locks: an order of 10,000 products has them for up to a second.
+   */
+  async #writeUnlocked(write: OrderWrites, batch: readonly OrderCommand[], lane: LaneName): ReturnType<OrderWrites> {
+    if (performance.now() >= this.#skipsUntil) {
+      // Small orders of the same product in two batches, here or on another replica, follow each other faster if the second batch waits.
+      try {
+        return await write(batch, lane, 'wait-briefly')
+      } catch (error) {
+        if (!isLockTimeout(error)) throw error
+        this.#skipsUntil = performance.now() + skipping
+      }
+    }
+    return write(batch, lane, 'skip')
   }
 
   async #write(batch: readonly OrderCommand[], lane: LaneName): Promise<readonly (Settled<Written> | Postponed)[]> {

@@ -10,6 +10,7 @@ import { requiredRow } from '../required-row.ts'
 import { type LaneName, storedSize } from '../sizes.ts'
 import type { Database, Queries } from './database.ts'
 import { EventLog } from './event-log.ts'
+import { ProductsLocked } from './failures.ts'
 import { NamedOrders } from './named-orders.ts'
 import type { OrderBatch } from './order-batch.ts'
 import { LockedOrders } from './order-changes.ts'
@@ -18,7 +19,7 @@ import { SentDocuments, writeDocuments } from './order-documents.ts'
 import { NewOrders } from './placing.ts'
 import { retrying } from './retrying.ts'
 import { now } from './rows.ts'
-import { lockStock, waitForTurn } from './stock-ledger.ts'
+import { type Locking, lockStock, waitForTurn } from './stock-ledger.ts'
 
 type Outcome = Settled<Placed | Order | Shipped> | Postponed
 
@@ -27,6 +28,9 @@ export type DecidingThread = 'serving' | 'order'
 
 /** The most bytes that a thread reads of what a command names. A command that needs more fails with LargeRead. */
 const mostRead: Readonly<Record<DecidingThread, number>> = { serving: mostInline, order: Number.POSITIVE_INFINITY }
+
+/** Writes a batch. @param locking what it does about products that another transaction has locked; by default it waits */
+export type OrderWrites = (commands: readonly OrderCommand[], lane: LaneName, locking?: Locking) => Promise<readonly Outcome[]>
 
 /**
  * Writes a batch of new orders and changes in one transaction. It locks the orders that change and the stock of all orders,
@@ -37,13 +41,11 @@ const mostRead: Readonly<Record<DecidingThread, number>> = { serving: mostInline
  * The locks of the products also serialise two orders with the same key or order number on any replica: the second waits for
  * the products and then finds the first. If the two have no product in common, a unique index refuses the second batch, which
  * is then retried.
+ *
+ * With the locking `skip`, a command whose products another transaction has locked fails with ProductsLocked.
  */
-export function makeOrderWrites(
-  database: Database,
-  currency: string,
-  thread: DecidingThread
-): (commands: readonly OrderCommand[], lane: LaneName) => Promise<readonly Outcome[]> {
-  const run = (batch: readonly OrderCommand[], lane: LaneName) =>
+export function makeOrderWrites(database: Database, currency: string, thread: DecidingThread): OrderWrites {
+  const run = (batch: readonly OrderCommand[], lane: LaneName, locking: Locking) =>
     database.transaction(async (queries) => {
       const locked = await LockedOrders.lock(queries, batch.filter(isChange), lane)
       const lockedSize = (command: OrderCommand) => (isChange(command) ? locked.sizeOf(command.args[0]) : 0)
@@ -55,25 +57,25 @@ export function makeOrderWrites(
       )
       for (const named of products) await waitForTurn(queries, named)
       const [inventory, named, sent, at] = await Promise.all([
-        lockStock(queries, products.flat()),
+        lockStock(queries, products.flat(), locking),
         NamedOrders.read(queries, readable, locked),
         SentDocuments.read(queries, placings),
         clock(queries)
       ])
-      const tooLarge = new Map(
-        readable.flatMap((command) => {
-          const size = named.sizeOf(command)
-          return size > Math.min(mostRead[thread], mostNamed(command)) ? [[command, new LargeRead(size)] as const] : []
-        })
-      )
+      const refused = new Map<OrderCommand, Error>()
+      for (const [i, command] of readable.entries()) {
+        const size = named.sizeOf(command)
+        if (size > Math.min(mostRead[thread], mostNamed(command))) refused.set(command, new LargeRead(size))
+        else if (inventory.isLockedElsewhere(products[i] ?? [])) refused.set(command, new ProductsLocked())
+      }
       const [commands, postponed] = divide(
         readable,
         lane,
-        (command) => lockedSize(command) + (tooLarge.has(command) ? 0 : named.sizeOf(command))
+        (command) => lockedSize(command) + (refused.has(command) ? 0 : named.sizeOf(command))
       )
       await named.readContents(
         queries,
-        commands.filter((command) => !tooLarge.has(command))
+        commands.filter((command) => !refused.has(command))
       )
       const { keys, numbers } = named
       const current: OrderBatch = {
@@ -98,7 +100,7 @@ export function makeOrderWrites(
       for (const command of commands) {
         const before = eventsSoFar()
         const settled = attempt(() => {
-          const error = tooLarge.get(command)
+          const error = refused.get(command)
           if (error) throw error
           return command.verb === 'placeOrder' ? placed.place(command.args[0], current) : locked.change(command, current)
         })
@@ -114,7 +116,7 @@ export function makeOrderWrites(
       current.events.write(queries)
       return batch.map((command) => outcomes.get(command) ?? withoutResult())
     })
-  return (commands, lane) => retrying(() => run(commands, lane))
+  return (commands, lane, locking = 'wait') => retrying(() => run(commands, lane, locking))
 }
 
 /**

@@ -43,19 +43,33 @@ export async function revise({ query }: Queries): Promise<number> {
   return requiredRow(row).modified_at
 }
 
+/** A product's id or its GTIN in 14 digits, as a line names it. */
+function nameIn(product: ProductReference): string {
+  return 'gtin' in product ? gtin14(product.gtin) : product.productId
+}
+
 /** Waits for the turn of an order of many products, before `lockStock`. Call it with what one command needs: a batch of small orders need not wait. */
 export async function waitForTurn({ query }: Queries, products: readonly ProductReference[]): Promise<void> {
   if (products.length < manyProducts) return
-  const distinct = new Set(products.map((product) => ('gtin' in product ? gtin14(product.gtin) : product.productId)))
+  const distinct = new Set(products.map(nameIn))
   // The answer is awaited, because each statement has a time limit of its own from when it is sent.
   if (distinct.size >= manyProducts) await query('SELECT pg_advisory_xact_lock($1)', [manyProductsLock])
 }
 
 /**
+ * What a transaction does about stock that another one has locked: waits, waits only so long that the others of its batch may wait, too,
+ * or leaves it out.
+ */
+export type Locking = 'wait' | 'wait-briefly' | 'skip'
+
+/** Milliseconds of a brief wait. It is many times the wait for small orders of the same product, and less than an order of many products takes. */
+const briefly = 200
+
+/**
  * Locks the stock of products, by id or GTIN, and reads it. Both statements are sent at once. The second sees everything
  * that was committed while the first waited, because the transaction is READ COMMITTED.
  */
-export async function lockStock({ query }: Queries, products: Iterable<ProductReference>): Promise<StockLedger> {
+export async function lockStock({ query }: Queries, products: Iterable<ProductReference>, locking: Locking = 'wait'): Promise<StockLedger> {
   const [ids, gtins] = [new Set<string>(), new Set<string>()]
   for (const product of products) {
     if ('gtin' in product) gtins.add(gtin14(product.gtin))
@@ -64,8 +78,10 @@ export async function lockStock({ query }: Queries, products: Iterable<ProductRe
   if (ids.size + gtins.size === 0) return new StockLedger([])
   const [wanted, values] =
     gtins.size === 0 ? ['p.id = ANY($1)', [[...ids]]] : [`(p.id = ANY($1) OR ${gtin14Column} = ANY($2))`, [[...ids], [...gtins]]]
+  if (locking === 'wait-briefly') void query("SELECT set_config('lock_timeout', $1, true)", [String(briefly)])
   const locked = query<{ product: number }>(
-    `SELECT s.product FROM stock s WHERE s.product IN (SELECT p.seq FROM product p WHERE ${wanted}) ORDER BY s.product FOR UPDATE`,
+    `SELECT s.product FROM stock s WHERE s.product IN (SELECT p.seq FROM product p WHERE ${wanted}) ORDER BY s.product
+      FOR UPDATE ${locking === 'skip' ? 'SKIP LOCKED' : ''}`,
     values
   )
   const read = query<StockItemRow>(
@@ -74,8 +90,12 @@ export async function lockStock({ query }: Queries, products: Iterable<ProductRe
   )
   const lockedRows = new Set((await locked).map(({ product }) => product))
   const rows = await read
-  if (rows.some(({ seq }) => !lockedRows.has(seq))) throw new ConcurrentChange('a product was added, or its GTIN has changed')
-  return new StockLedger(rows)
+  const others = rows.filter(({ seq }) => !lockedRows.has(seq))
+  if (others.length > 0 && locking !== 'skip') throw new ConcurrentChange('a product was added, or its GTIN has changed')
+  return new StockLedger(
+    rows.filter(({ seq }) => lockedRows.has(seq)),
+    others
+  )
 }
 
 /** A stock item as the commands of the batch have left it so far. */
@@ -92,8 +112,12 @@ export class StockLedger implements Inventory {
   readonly #byGtin = new Map<string, LockedRow[]>()
   /** A product for each time that its availability changes, in that order. */
   readonly #availabilityChanges: { readonly seq: number; readonly item: LockedItem }[] = []
+  /** The products that another transaction has locked, by id and by GTIN in 14 digits. */
+  readonly #lockedElsewhere: ReadonlySet<string>
 
-  constructor(rows: readonly StockItemRow[]) {
+  /** @param elsewhere the products that another transaction has locked */
+  constructor(rows: readonly StockItemRow[], elsewhere: readonly StockItemRow[] = []) {
+    this.#lockedElsewhere = new Set(elsewhere.flatMap(({ id, gtin }) => (gtin === null ? [id] : [id, gtin14(gtin)])))
     for (const row of rows) {
       const stock = toStock(row.id, row)
       const locked = {
@@ -112,6 +136,11 @@ export class StockLedger implements Inventory {
   /** The number of changes of availability. Each becomes an event when they are written. */
   get events(): number {
     return this.#availabilityChanges.length
+  }
+
+  /** Whether another transaction has locked one of the products. */
+  isLockedElsewhere(products: readonly ProductReference[]): boolean {
+    return this.#lockedElsewhere.size > 0 && products.some((product) => this.#lockedElsewhere.has(nameIn(product)))
   }
 
   byId(id: string): StockItem | undefined {

@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { Database } from '../../stores/postgres/database.ts'
 import { until } from '../until.ts'
 import { postgresFor } from './embedded.ts'
-import { item, placing, purchase, stocked } from './fixtures.ts'
+import { item, onHand, placing, purchase, stocked } from './fixtures.ts'
 import { openShopOn } from './shop-on-postgres.ts'
 
 const server = await postgresFor(t)
@@ -62,6 +62,40 @@ t.test('a batch of many small orders waits for no turn', async (t) => {
   t.equal((await Promise.all(small)).length, 300)
   await letGo()
   t.match(await large, { outcome: 'placed' })
+})
+
+t.test(
+  'small orders of a product that another transaction has locked wait alone: those of other products are placed meanwhile',
+  async (t) => {
+    const { store, ids, last, waiting, letGo } = await shopWithLock(t, 4)
+    const blocked: Promise<unknown>[] = []
+    for (let sessions = 1; sessions <= 2; sessions++) {
+      blocked.push(store.placeOrder(placing(last)))
+      await until(async () => (await waiting())?.rows === sessions, `${sessions} batches wait for the stock`)
+    }
+    const mixed = Array.from({ length: 40 }, (_, i) => store.placeOrder(placing(String(ids[i % ids.length]))))
+    const [free, locked] = [mixed.filter((_, i) => i % ids.length !== 3), mixed.filter((_, i) => i % ids.length === 3)]
+    t.equal((await Promise.all(free)).length, 30)
+    t.match(await store.placeOrder(placing('p0')), { outcome: 'placed' })
+    t.match(
+      await store.placeOrder({ order: purchase([item('p0')]), status: 'accepted', mode: 'dry-run' }),
+      { replayed: false },
+      'checking an order does not wait either'
+    )
+    await letGo()
+    t.equal((await Promise.all([...blocked, ...locked])).length, 12)
+    t.equal(Number(await onHand(store, last)), 88)
+  }
+)
+
+t.test('small orders that wait for a locked product are placed before the store closes', async (t) => {
+  const { store, last, waiting, letGo } = await shopWithLock(t, 1)
+  const blocked = Array.from({ length: 3 }, () => store.placeOrder(placing(last)))
+  await until(async () => (await waiting())?.rows === 1, 'they wait for the stock')
+  const closed = store.close()
+  await letGo()
+  t.match(await Promise.all(blocked), new Array(3).fill({ outcome: 'placed' }))
+  await closed
 })
 
 t.test(
