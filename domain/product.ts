@@ -38,7 +38,7 @@ export interface Product extends Omit<ProductDraft, 'currency' | 'onHand'> {
 export type ProductName = Pick<Product, 'id' | 'name'>
 
 /** A product in the lines of an order form. It has nothing that can be long. */
-export type ProductOption = Pick<Product, 'id' | 'name' | 'price' | 'unit' | 'minimumQuantity' | 'quantityStep' | 'gtin'>
+export type ProductOption = Pick<Product, 'id' | 'name' | 'price' | 'unit' | 'minimumQuantity' | 'quantityStep' | 'gtin' | 'availability'>
 
 export interface Stock {
   readonly productId: string

@@ -4,6 +4,7 @@ import { orderXsd } from '../schemas/purchase-order.ts'
 import { rootType } from '../schemas/vocabulary.ts'
 import { linesOfPage, orderElement } from './order.ts'
 import { makeRepresentations } from './representation.ts'
+import { withShownPrices } from './views/order-form-products.ts'
 import { renderPage } from './views.ts'
 
 /** Elements that only a placed order has. */
@@ -19,12 +20,19 @@ export const checkedOrderRepresentations = makeRepresentations<Order>({
       {},
       orderElement(order, context).children?.filter(({ name }) => !ofPlaced.has(name))
     ),
-  html: (order, context) =>
-    renderPage(
-      'order',
-      'What the order would be',
-      { order, isBuyer: true, ...linesOfPage(order, context.self), isChecked: true, hasForm: true, shipments: [], links: [] },
-      context
-    ),
+  html: (order, context) => {
+    const typed = context.typed && withShownPrices(context.typed, order.items)
+    const data = {
+      order,
+      isBuyer: true,
+      ...linesOfPage(order, context.self),
+      isChecked: true,
+      typed,
+      hasForm: true,
+      shipments: [],
+      links: []
+    }
+    return renderPage('order', 'What the order would be', data, context)
+  },
   schema: 'order'
 })

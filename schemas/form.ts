@@ -13,19 +13,23 @@ type Fields = Map<string, Fields | string>
 /** The numbers that the rows of a repeatable field were sent with, by the field's name. */
 type RowNumbers = Map<string, readonly string[]>
 
+/** The start of the name of a field with a line's price that the page showed: `_price.3` is `ABC-1 9.99`. */
+export const shownPriceField = '_price.'
+
 /** The most levels of a name: `item.1.quantity.unit` has four. A longer name is unknown anyway, so it is not split. */
 const maxLevels = 8
 
 /**
  * Reads form fields. Blank fields are left out, and so is an item whose fields are all blank, since people leave rows of
- * a form empty. A country can be typed in small letters. Fields whose names start with `_` control the form and are not part of the document.
+ * a form empty. A country can be typed in small letters. Fields whose names start with `_` control the form and are not part of the document,
+ * but for the prices that the page showed.
  * @param most the most elements that the document may have
  */
 export function readForm(fields: URLSearchParams, type: ElementType, most?: number): TreeReading {
   const root: Fields = new Map()
   const faults: TreeFault[] = []
   const seen = new Map<string, number>()
-  for (const [name, value] of fields) {
+  for (const [name, value] of withExpectedPrices(fields)) {
     if (name.startsWith('_') || value.trim() === '') continue
     const one = canonicalName(name)
     seen.set(one, (seen.get(one) ?? 0) + 1)
@@ -49,6 +53,23 @@ export function readForm(fields: URLSearchParams, type: ElementType, most?: numb
     }
   }
   return readTree(toTree(root, type, '', rowNumbers, faults), type, dotted, { known: faults, most })
+}
+
+/**
+ * The fields of a form, and the price that the page showed for a line as the expected one: nobody orders at a price that they have not
+ * seen. It does not apply if another product was typed into the line since, or nothing is left in it.
+ */
+function* withExpectedPrices(fields: URLSearchParams): Iterable<readonly [name: string, value: string]> {
+  yield* fields
+  const shown = [...fields].filter(([name]) => name.startsWith(shownPriceField))
+  if (shown.length === 0) return
+  const values = new Map(fields)
+  for (const [name, value] of shown) {
+    const line = `item.${name.slice(shownPriceField.length)}`
+    const [productId, price = ''] = value.split(' ')
+    const isSame = values.get(`${line}.product-id`)?.trim() === productId
+    if (isSame && !values.has(`${line}.unit-price`)) yield [`${line}.unit-price`, price]
+  }
 }
 
 /** The canonical name of a field: `note.1` for `note.01`, `quantity` for `quantity.value`. */

@@ -43,13 +43,16 @@ export const productColumns = `p.seq, p.id, p.version, p.name, p.description, p.
   p.gtin, p.categories, p.images, p.backorder, p.availability, p.modified_at, p.deleted`
 
 /** The columns of a product that the lines of a form need. */
-export type OptionRow = Pick<CommonProductRow, 'id' | 'name' | 'price' | 'unit' | 'minimum_quantity' | 'quantity_step' | 'gtin'>
+export type OptionRow = Pick<
+  CommonProductRow,
+  'id' | 'name' | 'price' | 'unit' | 'minimum_quantity' | 'quantity_step' | 'gtin' | 'availability'
+>
 
-export const optionColumns = 'id, name, price, unit, minimum_quantity, quantity_step, gtin'
+export const optionColumns = 'id, name, price, unit, minimum_quantity, quantity_step, gtin, availability'
 
 export function optionOf(row: OptionRow): ProductOption {
-  const { id, name, price, unit, gtin } = row
-  return { id, name, price, unit, ...quantityRuleOf(row), ...(gtin === null ? {} : { gtin }) }
+  const { id, name, price, unit, gtin, availability } = row
+  return { id, name, price, unit, availability, ...quantityRuleOf(row), ...(gtin === null ? {} : { gtin }) }
 }
 
 /** The quantity rule of a product. */

@@ -29,10 +29,17 @@ export async function readSchema(schema, root) {
   return typed(named('element', root))
 }
 
-/** The values by field name, without blank fields and fields that start with `_`, as the service reads a form. */
+/** The values by field name, without blank fields and fields that start with `_`, and with the prices that the page shows, as the service reads a form. */
 function fieldsOf(form) {
-  const filled = [...new FormData(form)].filter(([name, value]) => !name.startsWith('_') && value.trim() !== '')
-  return new Map(filled.map(([name, value]) => [name, value.replaceAll('\r\n', '\n')]))
+  const all = [...new FormData(form)]
+  const filled = all.filter(([name, value]) => !name.startsWith('_') && value.trim() !== '')
+  const values = new Map(filled.map(([name, value]) => [name, value.replaceAll('\r\n', '\n')]))
+  for (const [name, value] of all) {
+    const line = /^_price\.(\d+)$/.exec(name)?.[1]
+    const [id, price] = value.split(' ')
+    if (line && values.get(`item.${line}.product-id`)?.trim() === id) values.set(`item.${line}.unit-price`, price)
+  }
+  return values
 }
 
 /** Makes the document. `places` has the field of each element, by the path that a problem document names. */

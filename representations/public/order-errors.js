@@ -28,7 +28,8 @@ function controlAt(form, name) {
   const own = form.elements.namedItem(name)
   if (own?.type && own.type !== 'hidden') return own
   const under = [...form.elements].filter((one) => one.name.startsWith(`${name}.`) && one.type !== 'hidden')
-  return under.find((one) => one.value.trim() === '') ?? under[0]
+  const line = /^item\.\d+/.exec(name)?.[0]
+  return under.find((one) => one.value.trim() === '') ?? under[0] ?? (line && form.elements.namedItem(`${line}.product-id`))
 }
 
 /** Replaces the names of elements by the labels of their fields. Pages call an id a number. */
@@ -96,7 +97,7 @@ function errorOf(form, item, name) {
 
 const inNewTab = (href, text) => make('a', { href, target: '_blank' }, text)
 
-/** @param places the fields by their paths in the document @returns the code of the problem */
+/** @param places the fields by their paths in the document @returns the codes of the problem and of its errors */
 export function showProblem(form, problem, places) {
   const order = textOf(problem, 'order')
   // The page links to the order that already has the number, so its texts leave the order's id out.
@@ -119,5 +120,5 @@ export function showProblem(form, problem, places) {
   const isInvalid = errors.length > 0 && invalid.split(' ').includes(code)
   const [title, detail] = isInvalid ? [invalidTitle, invalidDetail] : [textOf(problem, 'title'), withoutId(textOf(problem, 'detail'))]
   showRefusal(form, title, detail, errors, more)
-  return code
+  return [code, ...[...items].map((item) => textOf(item, 'code'))]
 }

@@ -2,11 +2,12 @@
 
 import { nameInLine } from './order-draft.js'
 import { make } from './order-errors.js'
-import { known, lookUp, suggest, total } from './order-products.js'
+import { forgetProducts, known, lookUp, suggest, total } from './order-products.js'
 import { makeSums, quantityFault, units } from './order-sums.js'
 
 const form = document.getElementById('order')
 const { digits } = form.dataset
+const isNew = form.elements.namedItem('_idempotency-key') !== null
 const lines = form.querySelector('.lines')
 const blankLine = lines.lastElementChild.cloneNode(true)
 
@@ -123,6 +124,13 @@ async function read(line) {
   }
 }
 
+/** Keeps the price that a line of a new order shows: the service refuses the order if it is another by then. */
+function keepPrice(line, id, price) {
+  line.querySelector('[name^="_price."]')?.remove()
+  if (!isNew || price === undefined) return
+  line.append(make('input', { type: 'hidden', name: `_price.${line.dataset.line}`, value: `${id} ${price}` }))
+}
+
 function totalOf(read) {
   const sum = read.reduce((all, { sum = 0n }) => all + sum, 0n)
   if (!read.some(({ isOpen }) => isOpen)) return total(sum)
@@ -148,11 +156,12 @@ async function update() {
   for (const { line, shown, sum, id, rule } of summed) {
     line.querySelector('output').replaceChildren(...shown, ...(sum === undefined ? [] : [`: ${total(sum)}`]))
     check(line, rule, found.filter((other) => other.id === id).length === 1)
+    keepPrice(line, id, rule?.price)
   }
   document.getElementById('total').value = totalOf(summed)
 }
 
-const isFilled = (line) => [...line.querySelectorAll('input')].some((input) => input.value.trim() !== '')
+const isFilled = (line) => [...line.querySelectorAll('input:not([type=hidden])')].some((input) => input.value.trim() !== '')
 
 /** Enter, which a barcode scanner types too, moves from a line to the next blank line, and from any other field to the next field. */
 function moveOn(from) {
@@ -179,6 +188,13 @@ function updateRequired() {
   for (const input of form.querySelectorAll('.lines [required]')) input.required = false
   const needed = filled[0] ?? lines.children[0]
   for (const name of ['product-id', 'quantity']) needed.querySelector(`[name$=".${name}"]`).required = true
+}
+
+/** Shows the products as they are now, after the service has refused an order because something about them has changed. */
+export function renewProducts() {
+  forgetProducts()
+  limitLookUps()
+  void update()
 }
 
 /** The lines of a blank form. */

@@ -1,10 +1,11 @@
 // The products of the order form: looks them up, suggests them by name, and formats their prices.
 
 import { make } from './order-errors.js'
+import { quantityLimits } from './order-sums.js'
 
 const form = document.getElementById('order')
-const { products, product, currency, digits } = form.dataset
-const perUnit = JSON.parse(form.dataset.units)
+const { products, product, currency, digits, backorder, outOfStock } = form.dataset
+const units = JSON.parse(form.dataset.units)
 const catalogue = document.getElementById('catalogue')
 
 /** Formats a decimal. A price may have more fraction digits than the currency: up to 4. */
@@ -31,7 +32,15 @@ const unavailable = { wrong: 'This product cannot be looked up now.' }
 /** Products, or promises of them, by number: their names and prices, or what is wrong. */
 export const known = new Map()
 
-const get = (uri) => fetch(uri, { headers: { accept: 'application/json' }, signal: AbortSignal.timeout(10_000) })
+let cache = 'default'
+
+const get = (uri) => fetch(uri, { headers: { accept: 'application/json' }, cache, signal: AbortSignal.timeout(10_000) })
+
+/** Forgets all products, because they have changed. The service is asked again for each, also if the browser has kept an answer. */
+export function forgetProducts() {
+  known.clear()
+  cache = 'no-cache'
+}
 
 async function ask(id) {
   const scanned = await askForBarcode(id)
@@ -43,9 +52,14 @@ async function ask(id) {
   return describe(await answer.json())
 }
 
-/** @returns what a line needs of its product: `shown` is the price for people, such as "€9.99 each" */
-function describe({ name, price, unit }) {
-  return { name, price: price.value, shown: `${money(price.value)} ${perUnit[unit] ?? `per ${unit}`}` }
+const stockTexts = { backorder, 'out-of-stock': outOfStock }
+
+/** @returns what a line needs of its product: `shown` is the price for people, such as "€9.99 each, out of stock" */
+function describe(found) {
+  const { name, price, unit, availability } = found
+  const stock = stockTexts[availability]
+  const shown = `${money(price.value)} ${units[unit]?.per ?? `per ${unit}`}${stock ? `, ${stock}` : ''}`
+  return { name, price: price.value, shown, ...quantityLimits(found, units[unit]?.step) }
 }
 
 /** Finds the product with a GTIN, which a scanner types. A product whose number looks like a GTIN goes first. */

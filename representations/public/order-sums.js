@@ -23,6 +23,19 @@ export function quantityFault(text, { least, step } = {}) {
   return below === count ? '' : `Order ${Number(below) / 1000} or ${Number(below + one) / 1000}.`
 }
 
+/**
+ * The quantities in which a product can be ordered: the least, and its step.
+ * @param product as the service sends it in JSON
+ * @param step the step of its unit, for a product without its own; undefined when only the service knows it
+ */
+export function quantityLimits({ minimumQuantity = undefined, quantityStep = undefined }, step) {
+  const one = units(quantityStep ?? step ?? '', 3)
+  const lowest = units(minimumQuantity ?? step ?? '', 3)
+  if (!one || lowest === undefined) return {}
+  const least = ((lowest + one - 1n) / one) * one
+  return { least: String(Number(least) / 1000), step: quantityStep ?? step }
+}
+
 /** Rounds an amount. Quantities have 3 fraction digits and prices 4, so an amount has 7. */
 function rounded(amount, digits) {
   const divisor = 10n ** BigInt(7 - digits)

@@ -3,7 +3,7 @@
 
 import { makeDocument, readSchema } from './order-document.js'
 import { showProblem, showRefusal } from './order-errors.js'
-import { startLines } from './order-lines.js'
+import { renewProducts, startLines } from './order-lines.js'
 import { keepRefused, startDraft } from './order-restore.js'
 
 const form = document.getElementById('order')
@@ -35,7 +35,9 @@ async function send(type) {
   if ([502, 504].includes(answer.status) || !answer.headers.get('content-type')?.startsWith('application/problem+xml'))
     throw new Error(`the answer is not from the shop: ${answer.status}`)
   const problem = new DOMParser().parseFromString(await answer.text(), 'application/xml').documentElement
-  if (showProblem(form, problem, places) === 'idempotency-key-reused') key.value = newKey()
+  const codes = showProblem(form, problem, places)
+  if (codes.includes('idempotency-key-reused')) key.value = newKey()
+  if (codes.includes('price-changed')) renewProducts()
   // After an error of the shop itself, the order may be there.
   if (isDraft && answer.status < 500) keepRefused(form)
 }

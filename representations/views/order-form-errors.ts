@@ -29,7 +29,8 @@ function fieldFinder(names: readonly string[], values: Values) {
       names.find((name) => name === path) ??
       under.find((name) => !values.get(name)?.trim()) ??
       under[0] ??
-      names.find((name) => path.startsWith(`${name}.`))
+      names.find((name) => path.startsWith(`${name}.`)) ??
+      names.find((name) => lineOf(name) !== undefined && lineOf(name) === lineOf(path))
     )
   }
 }

@@ -68,7 +68,7 @@ export function fitsForm({ items, notes, extensions }: Pick<Order, 'items' | 'no
 
 /** Whether a page has room for the form's lines and their fields. */
 export function hasRoom(values: Values): boolean {
-  return lineCount(values) <= maxFormLines && values.size <= 3 * maxFormLines + maxFormTexts
+  return lineCount(values) <= maxFormLines && values.size <= 4 * maxFormLines + maxFormTexts
 }
 
 /** How many of the first lines have no more fields than `most` together. */

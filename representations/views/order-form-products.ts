@@ -1,11 +1,15 @@
 /** The products of an order form's lines: their prices, and the quantities that can be ordered. */
 
-import { compare, plain } from '../../domain/money.ts'
+import { compare, type Decimal, plain } from '../../domain/money.ts'
 import type { OrderItem } from '../../domain/order.ts'
 import { inClaimOrder } from '../../domain/pricing.ts'
-import type { Product, ProductName, ProductOption } from '../../domain/product.ts'
+import type { Availability, Product, ProductName, ProductOption } from '../../domain/product.ts'
 import { leastQuantity, type QuantityRule, quantityRule } from '../../domain/quantities.ts'
-import { money, perUnit } from './format.ts'
+import { shownPriceField } from '../../schemas/form.ts'
+import type { Context } from '../representation.ts'
+import { money } from './format.ts'
+import { linesOf } from './order-form-lines.ts'
+import { perUnit } from './units.ts'
 
 /** The products of an order form. */
 export interface FormProducts {
@@ -28,12 +32,29 @@ export interface LineProduct extends Pick<Product, 'name' | 'price' | 'unit'> {
   readonly today: Product['price']
   /** Absent when the product is not in the catalogue any more. */
   readonly rule?: QuantityRule
+  /** Absent for a product that the order has already. */
+  readonly availability?: Availability
 }
 
-/** The price of a line: `€9.99 each`. If the order keeps a price that differs from today's, the text has both. */
-export function priceText({ price, unit, today }: LineProduct, currency: string): string {
-  const text = `${money(price, currency)} ${perUnit(unit)}`
-  return compare(price, today) === 0 ? text : `${text}, more at ${money(today, currency)}`
+/** What a line says after its price of a product that is not in stock. The script uses it too. */
+export const stockTexts: Readonly<Partial<Record<Availability, string>>> = { backorder: 'on backorder', 'out-of-stock': 'out of stock' }
+
+/**
+ * The price of a line: `€9.99 each`, with what people must know before they order: another price for more than the order has already,
+ * or that the product is not in stock.
+ */
+export function priceText({ price, unit, today, availability }: LineProduct, currency: string): string {
+  const stock = availability && stockTexts[availability]
+  return [
+    `${money(price, currency)} ${perUnit(unit)}`,
+    ...(compare(price, today) === 0 ? [] : [`more at ${money(today, currency)}`]),
+    ...(stock === undefined ? [] : [stock])
+  ].join(', ')
+}
+
+/** The hidden field with the price of a line that the page shows. schemas/form.ts reads it. */
+export function shownPrice(line: number, productId: string, price: Decimal): readonly [name: string, value: string] {
+  return [`${shownPriceField}${line}`, `${productId} ${price}`]
 }
 
 /** Looks up the product of a line. What the order already has keeps its name, price and unit, even if the product changed. */
@@ -49,8 +70,17 @@ export function productFinder(
     const own = kept[number - 1]
     const item = own?.productId === id ? own : first.get(id)
     if (item) return { name: item.name, price: item.unitPrice, unit: item.unit, today: product?.price ?? item.unitPrice, ...rule }
-    return product && { name: product.name, price: product.price, unit: product.unit, today: product.price, ...rule }
+    if (!product) return undefined
+    const { name, price, unit, availability } = product
+    return { name, price, unit, today: price, availability, ...rule }
   }
+}
+
+/** The fields of an order that was checked, with the prices that its page shows. */
+export function withShownPrices(typed: NonNullable<Context['typed']>, items: readonly OrderItem[]): NonNullable<Context['typed']> {
+  const others = typed.filter(([name]) => !name.startsWith(shownPriceField))
+  const lines = [...linesOf(new Map(others))].filter(([, filled]) => filled.length > 0)
+  return [...others, ...lines.flatMap(([number], i) => (items[i] ? [shownPrice(number, items[i].productId, items[i].unitPrice)] : []))]
 }
 
 /** The order's current prices and their quantities by product, in the order in which lines claim them, as JSON for the script. */

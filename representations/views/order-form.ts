@@ -19,9 +19,11 @@ import {
   noProducts,
   priceText,
   productFinder,
-  quantityLimits
+  quantityLimits,
+  shownPrice,
+  stockTexts
 } from './order-form-products.ts'
-import { perUnitTexts } from './units.ts'
+import { unitTerms } from './units.ts'
 
 /** The content of the form for a new order or for a change to one. */
 export interface OrderForm {
@@ -181,8 +183,11 @@ function fieldsOfLine(number: number, filled: readonly string[]) {
   return { product, quantity, notes, all: [product, quantity, ...notes] }
 }
 
-/** The rows of the form, one for each line. */
-function makeRows({ values, products, kept, moreRows }: OrderForm, lines: Lines, errors: Errors, currency: string) {
+const isPrice = (name: string) => name.endsWith('.unit-price')
+
+/** The rows of the form, one for each line. A new order expects the prices that its page shows. */
+function makeRows({ values, products, kept, moreRows, idempotencyKey }: OrderForm, lines: Lines, errors: Errors, currency: string) {
+  const isNew = idempotencyKey !== undefined
   const known = productFinder(products.named, kept)
   const isBlank = isAllBlank(lines)
   const isLookedUp = moreRows !== undefined && products !== noProducts
@@ -195,16 +200,18 @@ function makeRows({ values, products, kept, moreRows }: OrderForm, lines: Lines,
     const fieldOfLine = (element: string, name: string, more: Readonly<Record<string, string>> = {}) =>
       withoutPattern(fieldOf(childType(itemType, element), name, values, errors, { ...more, ...lineAttributes, ...required }))
     const product = fieldOfLine('product-id', names.product, { list: 'catalogue', ...(number === next ? { autofocus: '' } : {}) })
+    const shown = chosen && isNew && shownPrice(number, id, chosen.price)
     return {
       number,
       position: i + 1,
       product: isLookedUp && id !== '' && !chosen ? { ...product, errors: [...product.errors, notFound] } : product,
       quantity: fieldOfLine('quantity', names.quantity),
       notes: names.notes.map((one) => fieldOf(childType(itemType, 'note'), one, values, errors, { autocomplete: 'off' })),
-      hidden: filled.filter((one) => !names.all.includes(one)).map((one) => [one, values.get(one)]),
+      hidden: filled.filter((one) => !names.all.includes(one) && !(shown && isPrice(one))).map((one) => [one, values.get(one)]),
       id,
       chosen,
       price: chosen && priceText(chosen, currency),
+      shown,
       limits: chosen?.rule && quantityLimits(chosen.rule)
     }
   })
@@ -277,8 +284,9 @@ function scriptData({ base, currency }: Context) {
     session: uri.session,
     currency,
     digits: minorUnit(currency),
-    units: JSON.stringify(perUnitTexts()),
+    units: JSON.stringify(unitTerms()),
     missing: missingMessages,
+    stock: stockTexts,
     notFound,
     invalid: invalidNotice
   }

@@ -1,3 +1,5 @@
+import { plain } from '../../domain/money.ts'
+import { quantityRule } from '../../domain/quantities.ts'
 import { countedNames, namedUnits, namesOf } from '../../domain/unit-names.ts'
 
 export function unitName(code: string): string {
@@ -10,9 +12,9 @@ export function perUnit(code: string): string {
   return names === countedNames ? 'each' : `per ${names[0]}`
 }
 
-/** The text of `perUnit` for each code that has a name. The script of the order form uses it. */
-export function perUnitTexts(): Readonly<Record<string, string>> {
-  return Object.fromEntries(namedUnits.map((code) => [code, perUnit(code)]))
+/** What the script of the order form needs of each unit that has a name: the text of `perUnit`, and the step of a product without its own. */
+export function unitTerms(): Readonly<Record<string, { readonly per: string; readonly step: string }>> {
+  return Object.fromEntries(namedUnits.map((unit) => [unit, { per: perUnit(unit), step: plain(quantityRule({ unit }).step) }]))
 }
 
 export function unitNameOf(code: string, quantity: string): string {

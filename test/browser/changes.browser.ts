@@ -240,5 +240,5 @@ t.test('a name that is written from right to left leaves the price beside it alo
   await page.getByLabel('Quantity 1').blur()
   const shown = page.locator('.lines output').first()
   await shown.filter({ hasText: '€6.00' }).waitFor()
-  t.match(await shown.evaluate((output) => output.innerHTML), /^<bdi>safe [^<]*<\/bdi>, €2\.00 each: €6\.00$/)
+  t.match(await shown.evaluate((output) => output.innerHTML), /^<bdi>safe [^<]*<\/bdi>, €2\.00 each, on backorder: €6\.00$/)
 })

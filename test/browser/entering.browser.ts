@@ -136,6 +136,44 @@ t.test('with scripts, the browser holds a quantity to the rule of its product', 
   await page.waitForURL(/\/order\/[0-9a-f-]{36}$/)
 })
 
+t.test('a product that is typed has its rule and its stock, too', async (t) => {
+  const { page } = await visit(t, shop)
+  const rules = { minimumQuantity: '10' as never, quantityStep: '4' as never, categories: [], images: [], backorder: true }
+  await shop.store.createProduct('BOX-5', { name: 'Box', price: '1' as never, unit: 'C62', ...rules })
+  await page.goto(`${shop.url}/order`)
+  await page.locator('#document').waitFor({ state: 'visible' })
+  const quantity = page.getByLabel('Quantity 1')
+  await page.getByLabel('Product 1').fill('BOX-5')
+  await quantity.fill('8')
+  await page.getByText('€1.00 each, on backorder: €8.00').waitFor()
+  t.equal(await quantity.evaluate((input) => (input as unknown as { validationMessage: string }).validationMessage), 'Order at least 12.')
+})
+
+t.test('with scripts, an order whose price has changed is refused, and the page shows the new price', async (t) => {
+  const { page } = await visit(t, shop, {}, [409])
+  const box = (price: string) => ({ name: 'Box', price: price as never, unit: 'C62', categories: [], images: [], backorder: true })
+  for (const [id, url] of [
+    ['BOX-6', '/order?product=BOX-6'],
+    ['BOX-7', '/order']
+  ] as const) {
+    await shop.store.createProduct(id, box('10'))
+    await page.goto(`${shop.url}${url}`)
+    await page.locator('#document').waitFor({ state: 'visible' })
+    await page.getByLabel('Product 1').fill(id)
+    await page.getByLabel('Quantity 1').fill('3')
+    await page.getByText('€10.00 each, on backorder: €30.00').waitFor()
+    await shop.store.putProduct(id, box('77'), {})
+    await page.getByRole('button', { name: 'Place the order' }).click()
+    const refusal = page.getByRole('link', { name: `${id} costs 77 EUR, not the expected 10.` })
+    await refusal.waitFor()
+    t.equal(await refusal.getAttribute('href'), '#item.1.product-id')
+    await page.getByText('€77.00 each, on backorder: €231.00').waitFor()
+    await page.getByRole('button', { name: 'Place the order' }).click()
+    await page.waitForURL(/\/order\/[0-9a-f-]{36}$/)
+    t.match(await page.locator('main').textContent(), '€231.00')
+  }
+})
+
 t.test('without scripts, a quantity with a comma is refused, and the page says how to write it', async (t) => {
   const { page } = await visit(t, shop, { javaScriptEnabled: false }, [422])
   const before = await ordersPlaced()
@@ -233,13 +271,13 @@ t.test('a line shows the price and the unit of its product before its quantity i
   await shown(1, 'Hex bolt .*, €9\\.99 each')
   await page.getByLabel('Product 2').focus()
   for (const id of ['WIRE', 'BAG', 'TIN', '9520714000376']) await scan(page, id)
-  await shown(2, 'Wire, €0\\.0125 per m')
-  await shown(3, 'Bag, €3\\.00 per bag')
-  await shown(4, 'Tin, €4\\.00 per TN')
+  await shown(2, 'Wire, €0\\.0125 per m, on backorder')
+  await shown(3, 'Bag, €3\\.00 per bag, on backorder')
+  await shown(4, 'Tin, €4\\.00 per TN, on backorder')
   await shown(5, 'Hex bolt .*, €9\\.99 each')
   await page.getByLabel('Quantity 2').fill('200')
   await page.getByLabel('Quantity 2').blur()
-  await shown(2, 'Wire, €0\\.0125 per m: €2\\.50')
+  await shown(2, 'Wire, €0\\.0125 per m, on backorder: €2\\.50')
 })
 
 t.test('products are offered while their names are typed', async (t) => {

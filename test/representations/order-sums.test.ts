@@ -3,7 +3,9 @@ import { makeLineTotals } from '../../domain/line-totals.ts'
 import { decimal, multiply } from '../../domain/money.ts'
 import type { OrderItem } from '../../domain/order.ts'
 import { priceLines } from '../../domain/pricing.ts'
-import { keptPrices } from '../../representations/views/order-form-products.ts'
+import { quantityRule } from '../../domain/quantities.ts'
+import { keptPrices, quantityLimits as ofService } from '../../representations/views/order-form-products.ts'
+import { unitTerms } from '../../representations/views/units.ts'
 
 interface Line {
   readonly id: string
@@ -13,9 +15,10 @@ interface Line {
 type MakeSums = (lines: readonly Line[], kept: object, digits: number) => readonly (bigint | undefined)[]
 
 const script = new URL('../../representations/public/order-sums.js', import.meta.url)
-const { makeSums, quantityFault, units } = (await import(script.href)) as {
+const { makeSums, quantityFault, quantityLimits, units } = (await import(script.href)) as {
   makeSums: MakeSums
   quantityFault: (text: string, rule?: { readonly least?: string; readonly step?: string }) => string
+  quantityLimits: (product: object, step: string | undefined) => { readonly least?: string; readonly step?: string }
   units: (text: string, scale: number) => bigint | undefined
 }
 
@@ -82,4 +85,20 @@ t.test('a browser says how to write a quantity, and which ones are nearest', asy
   t.equal(quantityFault('2.5', { least: '0.5', step: '0.5' }), '')
   t.equal(quantityFault('2.7', { least: '0.5', step: '0.5' }), 'Order 2.5 or 3.')
   for (const unknown of [{}, undefined]) t.equal(quantityFault('1.5', unknown), '', 'a product without a rule, or none')
+})
+
+t.test('the script finds the least quantity and the step of a product as the service does', async (t) => {
+  const terms = unitTerms()
+  for (const unit of ['C62', 'KGM', 'BX'])
+    for (const minimum of [undefined, '10', '0.5', '1'])
+      for (const step of [undefined, '4', '0.25', '1']) {
+        const product = {
+          unit,
+          ...(minimum !== undefined && { minimumQuantity: decimal(minimum) }),
+          ...(step !== undefined && { quantityStep: decimal(step) })
+        }
+        t.same(quantityLimits(product, terms[unit]?.step), ofService(quantityRule(product)), JSON.stringify(product))
+      }
+  t.same(quantityLimits({ minimumQuantity: '2' }, undefined), {}, 'of a unit without a name only the service knows it')
+  t.same(quantityLimits({ minimumQuantity: '2', quantityStep: '3' }, undefined), { least: '3', step: '3' })
 })
