@@ -15,6 +15,12 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The outcome of the order that the request has placed or found. Undefined while there is none, and for a refused order. */
     orderOutcome: OrderOutcome | undefined
+    /** Whether the document of the request turned out to place no order: it changes or cancels one, or is a test. */
+    placesNoOrder: boolean
+  }
+  interface FastifyContextConfig {
+    /** Whether a request to the route is an attempt to place an order. */
+    placesOrder?: (request: FastifyRequest) => boolean
   }
 }
 
@@ -29,8 +35,11 @@ export interface Metrics {
 }
 
 /** The outcome of a request's attempt to place an order. Undefined when it made none, such as when a form only adds lines. */
-function outcomeOf({ orderOutcome, routeOptions }: FastifyRequest, problem: ProblemCode | undefined): OrderOutcome | undefined {
-  if (orderOutcome || !problem || routeOptions.config.describes?.id !== 'placeOrder') return orderOutcome
+function outcomeOf(request: FastifyRequest, problem: ProblemCode | undefined): OrderOutcome | undefined {
+  const { orderOutcome, placesNoOrder, routeOptions } = request
+  if (orderOutcome || !problem) return orderOutcome
+  const isAttempt = !placesNoOrder && (routeOptions.config.placesOrder?.(request) ?? false)
+  if (!isAttempt) return undefined
   return problemTypes[problem].status < 500 ? 'refused' : 'failed'
 }
 
@@ -48,6 +57,7 @@ export default fp(
     const { registry, durations, inFlight, orders, problems } = makeServiceMetrics({ store, release })
     processRegistry()
     app.decorateRequest('orderOutcome', undefined)
+    app.decorateRequest('placesNoOrder', false)
 
     function measure(request: FastifyRequest, status: string, reply: FastifyReply): void {
       durations.observe({ method: methodLabel(request), route: request.routePattern ?? 'unknown', status }, reply.elapsedTime / 1000)

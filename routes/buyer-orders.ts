@@ -49,6 +49,7 @@ export function makeBuyerOrders(
     })
 
   async function perform(request: FastifyRequest, buyer: BuyerSubmission): Promise<Result> {
+    request.placesNoOrder = !['place', 'unsupported'].includes(buyer.kind) || isTest(request, buyer)
     switch (buyer.kind) {
       case 'profile':
         return { kind: 'profile' }

@@ -19,8 +19,9 @@ export const dryRunQuery: QuerySchema<DryRunQuery> = {
   }
 }
 
+/** Also true before the query is validated, when its values are still text. */
 export function isDryRun({ query }: FastifyRequest): boolean {
-  return (query as DryRunQuery)['dry-run'] === true
+  return String((query as DryRunQuery)['dry-run']) === 'true'
 }
 
 /**

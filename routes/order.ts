@@ -46,7 +46,7 @@ const order: RoutePlugin = async (app, { config }) => {
     '/order',
     {
       schema: { body: purchaseOrder, querystring: dryRunQuery },
-      config: { ...one, access: toPlaceOrChange, form: forms.newOrder, buyers, describes: placesOrder }
+      config: { ...one, access: toPlaceOrChange, form: forms.newOrder, buyers, placesOrder: isAttempt, describes: placesOrder }
     },
     async (request, reply) => {
       const handling = parseHandling(request.operation.prefer)
@@ -125,6 +125,9 @@ const order: RoutePlugin = async (app, { config }) => {
     return request.withRoomFor(currentText, () => app.documents.compare(request, wantedText, currentText, config.CURRENCY))
   }
 }
+
+/** Whether a request is to place an order, and not only to check one. */
+const isAttempt = (request: FastifyRequest) => !isDryRun(request)
 
 const blankQuery: QuerySchema<{ readonly product?: readonly string[]; readonly quantity?: readonly string[] }> = {
   type: 'object',

@@ -53,22 +53,33 @@ t.test('orders are counted by what became of them', async (t) => {
   }
 })
 
-t.test('orders in buyers’ vocabularies are counted too, and a dry run of an existing order is not', async (t) => {
-  const shop = await build(t, { products })
-  const key = await shop.key('acme', 'order')
-  for (const payloadId of ['1@b', '1@b', '2@b']) await send(shop, cxmlOrder({ payloadId }), key)
-  await send(shop, cxmlOrder({ payloadId: '3@b', number: 'PO-8', lines: [cxmlLine({ product: 'none' })] }), key)
-  await send(shop, cxmlOrder({ payloadId: '4@b', attributes: ' type="update"', lines: [cxmlLine({ quantity: '3' })] }), key)
-  for (let i = 0; i < 2; i++) await send(shop, ublOrder({ number: 'PO-9' }), key)
-  const numbered = orderXml({ 'BOLT-8': 1 }, '<order-number>7</order-number>')
-  for (const url of ['/order', '/order?dry-run=true'])
-    await shop.app.inject({ method: 'POST', url, headers: { ...xml, ...key }, payload: numbered })
-  const { body } = await shop.app.inject('/metrics')
-  for (const [outcome, count] of Object.entries({ placed: 3, replayed: 1, repeated: 2, refused: 1 })) {
-    shows(t, body, `tradepost_orders_total{outcome="${outcome}"} ${count}`)
+t.test(
+  'orders in buyers’ vocabularies are counted too; dry runs, changes and cancellations are not, also when they are refused',
+  async (t) => {
+    const shop = await build(t, { products })
+    const key = await shop.key('acme', 'order')
+    for (const payloadId of ['1@b', '1@b', '2@b']) await send(shop, cxmlOrder({ payloadId }), key)
+    await send(shop, cxmlOrder({ payloadId: '3@b', number: 'PO-8', lines: [cxmlLine({ product: 'none' })] }), key)
+    await send(shop, cxmlOrder({ payloadId: '4@b', attributes: ' type="update"', lines: [cxmlLine({ quantity: '3' })] }), key)
+    await send(shop, cxmlOrder({ payloadId: '5@b', attributes: ' type="delete"', number: 'PO-none' }), key)
+    await shop.app.inject({ method: 'POST', url: '/order?dry-run=true', headers: { ...xml, ...key }, payload: orderXml({ none: 1 }) })
+    await shop.app.inject({
+      method: 'POST',
+      url: '/order?dry-run=true',
+      headers: { ...xml, authorization: 'Bearer none' },
+      payload: orderXml()
+    })
+    for (let i = 0; i < 2; i++) await send(shop, ublOrder({ number: 'PO-9' }), key)
+    const numbered = orderXml({ 'BOLT-8': 1 }, '<order-number>7</order-number>')
+    for (const url of ['/order', '/order?dry-run=true'])
+      await shop.app.inject({ method: 'POST', url, headers: { ...xml, ...key }, payload: numbered })
+    const { body } = await shop.app.inject('/metrics')
+    for (const [outcome, count] of Object.entries({ placed: 3, replayed: 1, repeated: 2, refused: 1 })) {
+      shows(t, body, `tradepost_orders_total{outcome="${outcome}"} ${count}`)
+    }
+    shows(t, body, 'tradepost_problems_total{code="invalid-order"} 3')
   }
-  shows(t, body, 'tradepost_problems_total{code="invalid-order"} 1')
-})
+)
 
 t.test('problems are counted by their type', async (t) => {
   const { app } = await build(t)
