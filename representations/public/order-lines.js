@@ -197,9 +197,6 @@ export function renewProducts() {
   void update()
 }
 
-/** The lines of a blank form. */
-const fewestLines = 4
-
 /** A form for a new order has notes of lines only if something else sent them, so a blank line has no field for them. */
 function addNote(line, name) {
   const id = `item.${line.dataset.line}.${name}`
@@ -221,7 +218,7 @@ function fillLine(line, texts) {
  * @param all the texts of each line, by the names of its fields in the line
  */
 export function fillLines(all) {
-  const count = Math.max(fewestLines, all.length)
+  const count = Math.max(Number(form.dataset.rows), all.length)
   while (lines.children.length > count) lines.lastElementChild.remove()
   while (lines.children.length < count) appendLine()
   for (const [i, line] of [...lines.children].entries()) fillLine(line, all[i] ?? {})

@@ -6,6 +6,7 @@ import { quantityLimits } from './order-sums.js'
 const form = document.getElementById('order')
 const { products, product, currency, digits, backorder, outOfStock } = form.dataset
 const units = JSON.parse(form.dataset.units)
+const productId = new RegExp(`^${form.dataset.productId}$`)
 const catalogue = document.getElementById('catalogue')
 
 /** Formats a decimal. A price may have more fraction digits than the currency: up to 4. */
@@ -78,7 +79,7 @@ let lastLookup = Promise.resolve()
 
 /** Looks up a product once. Requests go one after the other, since an order may have hundreds of lines. A failed one is retried. */
 export function lookUp(id) {
-  if (!/^[A-Za-z0-9._~-]+$/.test(id) || id === '.' || id === '..') return notFound
+  if (!productId.test(id) || id === '.' || id === '..') return notFound
   if (!known.has(id)) {
     const asked = lastLookup.then(() => ask(id)).catch(() => unavailable)
     lastLookup = asked

@@ -3,8 +3,8 @@
 import type { Order } from '../../domain/order.ts'
 import type { Values } from './fields.ts'
 
-/** Lines of an empty form. */
-const initialRows = 4
+/** Lines of an empty form. The script has as many. */
+export const initialRows = 4
 
 /** The names of the filled-in fields of each line, by the line's number. */
 export type Lines = ReadonlyMap<number, readonly string[]>

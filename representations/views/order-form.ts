@@ -1,6 +1,7 @@
 import { type Caller, hasScope } from '../../domain/caller.ts'
 import { minorUnit } from '../../domain/money.ts'
 import type { OrderItem } from '../../domain/order.ts'
+import { productIdPattern } from '../../domain/product.ts'
 import { orderXsd } from '../../schemas/purchase-order.ts'
 import { childType, type ElementType, rootType } from '../../schemas/vocabulary.ts'
 import { uris } from '../links.ts'
@@ -11,7 +12,7 @@ import { renderPage } from '../views.ts'
 import { type Errors, type Field, fieldOf, noErrors, type Values } from './fields.ts'
 import { label } from './format.ts'
 import { errorsOf, missingMessages } from './order-form-errors.ts'
-import { firstLines, isAllBlank, type Lines, lineOf, linesOf, linesWithin } from './order-form-lines.ts'
+import { firstLines, initialRows, isAllBlank, type Lines, lineOf, linesOf, linesWithin } from './order-form-lines.ts'
 import {
   catalogueOptions,
   type FormProducts,
@@ -285,6 +286,8 @@ function scriptData({ base, currency }: Context) {
     currency,
     digits: minorUnit(currency),
     units: JSON.stringify(unitTerms()),
+    rows: initialRows,
+    productId: productIdPattern,
     missing: missingMessages,
     stock: stockTexts,
     notFound,
