@@ -91,6 +91,9 @@ export interface Representations<T> {
   readonly schema?: string
 }
 
+/** Representations that the document process can write. */
+export type WritableRepresentations<T> = Representations<T> & { readonly name: string }
+
 export function variantOf<T>(representations: Representations<T> | undefined, mediaType: string): Representation<T> | undefined {
   return representations?.variants.find((variant) => variant.mediaType === mediaType)
 }
@@ -133,6 +136,8 @@ export function variantsOf<T>({
 }
 
 /** Makes the representations of a resource: XML and JSON from the same elements, HTML from a view. */
+export function makeRepresentations<T>(resource: Represented<T> & { readonly name: string }): WritableRepresentations<T>
+export function makeRepresentations<T>(resource: Represented<T>): Representations<T>
 export function makeRepresentations<T>({ type, element, html, ...rest }: Represented<T>): Representations<T> {
   const xml = (value: T, context: Context) => writeXml(element(value, context))
   const json = (value: T, context: Context) => `${JSON.stringify(toJson(element(value, context), type), null, 2)}\n`
