@@ -112,8 +112,13 @@ export interface Represented<T> extends Omit<Representations<T>, 'variants'> {
 
 const utf8 = (mediaType: string) => `${mediaType}; charset=utf-8`
 
+const html = 'text/html'
+
+/** The value of Content-Type of a page. */
+export const pageContentType = utf8(html)
+
 function htmlOf<T>(writer: Writer<T>): Representation<T> {
-  return { mediaType: 'text/html', contentType: utf8('text/html'), suffix: 'html', ...writer }
+  return { mediaType: html, contentType: pageContentType, suffix: 'html', ...writer }
 }
 
 /** A page for people. */
