@@ -1,11 +1,19 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-// A flag on the command line would make V8 refuse the code that the build has recorded, and threads have no flags of their own.
-setFlagsFromString('--expose-gc')
+let collect: (() => void) | undefined
 
-/** Collects the garbage of this thread. That takes milliseconds, so the serving thread must not do it. */
-export const collectGarbage: () => void = runInNewContext('gc')
+/** Collects the garbage of this thread. That takes milliseconds, so the serving thread does it only at its start. */
+export function collectGarbage(): void {
+  collect ??= exposedCollection()
+  collect()
+}
+
+/** Sets a flag of V8, which from then on refuses the code that the build has recorded without it. So all code must be loaded before. */
+function exposedCollection(): () => void {
+  setFlagsFromString('--expose-gc')
+  return runInNewContext('gc')
+}
 
 /**
  * Returns a function that collects garbage when the heap has grown enough since the last time. By itself V8 lets the garbage of large

@@ -1,10 +1,10 @@
 // Imported first, so that signals are handled while the other modules load.
 import './stopping.ts'
 import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import type { DestinationStream } from 'pino'
 import { ConfigError, readConfig } from './config.ts'
 import { StoreOpenError } from './domain/errors.ts'
+import { collectGarbage } from './garbage.ts'
 import { checkPort, type ListenAddress, ListenError, listen } from './listening.ts'
 import { explainLoadError, isLoadError } from './load-error.ts'
 import { standardOutput } from './logging/standard-output.ts'
@@ -22,8 +22,7 @@ import { openStore } from './stores/open.ts'
 function limitHeapGrowth(): void {
   setFlagsFromString('--heap-growing-percent=100')
   // V8 computes its limit when it collects garbage, so it needs a collection after the change.
-  setFlagsFromString('--expose-gc')
-  runInNewContext('gc')()
+  collectGarbage()
 }
 
 /** On a terminal the log is text. Otherwise it is JSON. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { day } from '../config.ts'
 import { existsInCalendar } from '../domain/calendar.ts'
-import { type Scope, scopes } from '../domain/caller.ts'
+import { mostCustomerCharacters, type Scope, scopes } from '../domain/caller.ts'
 import type { Store } from '../domain/store.ts'
 import { hashKey } from '../http/credentials.ts'
 import { keyPrefix } from '../http/masked-names.ts'
@@ -60,10 +60,12 @@ async function printOrRevoke(store: Store, id: string, key: string): Promise<voi
   }
 }
 
+const customerName = new RegExp(`^[^\\p{Cc}]{1,${mostCustomerCharacters}}$`, 'u')
+
 function readName(text: string | undefined): string {
   if (text === undefined) throw new UsageError('--name is missing')
-  if (!/^[^\p{Cc}]{1,256}$/u.test(text) || text.trim() === '')
-    throw new UsageError('--name must have 1 to 256 characters and no control characters')
+  if (!customerName.test(text) || text.trim() === '')
+    throw new UsageError(`--name must have 1 to ${mostCustomerCharacters} characters and no control characters`)
   return text
 }
 

@@ -11,7 +11,7 @@ import { eventsRepresentations } from '../representations/events.ts'
 import { orderRepresentations } from '../representations/order.ts'
 import { orderStatusRepresentations } from '../representations/order-status.ts'
 import { ordersRepresentations } from '../representations/orders.ts'
-import { type Representations, variantOf } from '../representations/representation.ts'
+import { variantOf, type WritableRepresentations } from '../representations/representation.ts'
 import { shipmentRepresentations } from '../representations/shipment.ts'
 import { makeXmlGate } from '../xml/gate.ts'
 import { BuyerProblem } from './buyer-problem.ts'
@@ -20,7 +20,7 @@ import type { AnswerJob, ChangeLinesJob, CompareJob, FinishedJob, Job, JobResult
 import { type GuardedDocuments, locateInDocument, readDocument, readTogether } from './read.ts'
 
 /** The resources that the document process can write, by name. */
-const writable: ReadonlyMap<string | undefined, Representations<never>> = new Map(
+const writable: ReadonlyMap<string, WritableRepresentations<never>> = new Map(
   [
     orderRepresentations,
     checkedOrderRepresentations,

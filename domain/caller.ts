@@ -8,6 +8,9 @@ export type Caller =
   | { readonly kind: 'guest' }
   | { readonly kind: 'key'; readonly keyId: string; readonly customer: string; readonly scopes: readonly Scope[] }
 
+/** The most characters of a customer's name. */
+export const mostCustomerCharacters = 256
+
 export const guest: Caller = { kind: 'guest' }
 
 export function hasScope(caller: Caller, scope: Scope): boolean {

@@ -54,6 +54,9 @@ export function defer<T extends object>(text: JsonText, known: Known<T> = {}): T
   return deferred
 }
 
+/** The most bytes in UTF-8 of a character of a string. A character of 4 bytes counts as two, because JavaScript makes a pair of it. */
+export const mostBytesOfCharacter = 3
+
 /** Characters of JSON that the serving thread parses and writes itself. */
 export const mostInline = 32 * 1024
 

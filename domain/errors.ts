@@ -21,7 +21,6 @@ export type DomainErrorCode =
   | 'shipment-refused'
   | 'precondition-failed'
   | 'idempotency-key-reused'
-  | 'idempotency-in-flight'
   | 'webhook-not-found'
   | 'invalid-webhook'
   | 'too-many-webhooks'

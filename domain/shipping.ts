@@ -67,7 +67,8 @@ export const mostShipments = 1000
 
 /** Reads the number of a shipment. Undefined: no shipment can have it. */
 export function shipmentNumber(text: string): number | undefined {
-  return /^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : undefined
+  const number = Number(text)
+  return /^[1-9][0-9]*$/.test(text) && number <= mostShipments ? number : undefined
 }
 
 /** Refuses a shipment without lines, which would otherwise ship all that is left. @throws DomainError `invalid-shipment` */

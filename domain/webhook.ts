@@ -130,7 +130,10 @@ export interface WebhookBacklog {
   readonly dueSince?: number
 }
 
-/** Milliseconds that a claim lasts. It is longer than an attempt, but the webhooks of a killed replica do not wait for long. */
+/**
+ * Milliseconds that a claim lasts. It covers the age up to which a claim is not renewed (`times.renewal`), and then a whole attempt
+ * (`timeouts.attempt`). It is not much longer, because the webhooks of a killed replica wait until it ends.
+ */
 export const claimLasts = 30_000
 
 /** The hours for which the previous secret stays valid beside the newest one. */

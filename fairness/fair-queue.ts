@@ -2,13 +2,14 @@
 const mostCompared = 32
 
 /**
- * A queue that takes one item of each caller in turn, however many items each of them has waiting. No caller gets two turns in a row
- * while another one waits.
+ * A queue that takes one item of a caller at a time, however many items the caller has waiting. Callers take turns: none gets two in a row
+ * while another one waits. With `served`, the caller that was served least is next, perhaps several times in a row.
  */
 export class FairQueue<T> {
   /** In turn order: the first caller is next. */
   readonly #callers = new Map<string, T[]>()
   readonly #served: ((caller: string) => number) | undefined
+  /** The caller of the last turn. It matters only without `served`. */
   #last: string | undefined
 
   /**

@@ -26,29 +26,31 @@ export class RateTally {
 
   /** Counts a request. */
   count(caller: string): RateCount {
-    // performance.now() is monotonic. With Date.now(), setting the clock back would prolong the window.
-    const now = performance.now()
-    const known = this.#active(caller, now)
-    const count = known ?? { current: 0, endsAt: now + this.#window }
-    if (!known) this.#counts.set(caller, count)
-    count.current += 1
-    return { current: count.current, ttl: count.endsAt - now }
+    return this.#add(caller, 1)
   }
 
-  /** Adds requests to the caller's count; a negative number subtracts. @returns the new count */
+  /**
+   * Adds requests to the caller's count; a negative number subtracts. If the window of an earlier request is over, the next one begins.
+   * @returns the new count
+   */
   charge(caller: string, requests: number): number {
-    // The request's window may be over. Then `count` begins the next one. The request that it adds is taken off below.
-    this.count(caller)
-    const count = this.#counts.get(caller)
-    if (!count) return 0
-    count.current = Math.max(0, count.current - 1 + requests)
-    return count.current
+    return this.#add(caller, requests).current
   }
 
   look(caller: string): RateCount {
     const now = performance.now()
     const count = this.#active(caller, now)
     return count ? { current: count.current, ttl: count.endsAt - now } : { current: 0, ttl: this.#window }
+  }
+
+  #add(caller: string, requests: number): RateCount {
+    // performance.now() is monotonic. With Date.now(), setting the clock back would prolong the window.
+    const now = performance.now()
+    const known = this.#active(caller, now)
+    const count = known ?? { current: 0, endsAt: now + this.#window }
+    if (!known) this.#counts.set(caller, count)
+    count.current = Math.max(0, count.current + requests)
+    return { current: count.current, ttl: count.endsAt - now }
   }
 
   /** The caller's count, if its window is not over. */

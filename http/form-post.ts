@@ -1,8 +1,11 @@
 import type { FastifyRequest } from 'fastify'
+import { formMediaType } from '../schemas/form.ts'
+
+const formContentType = new RegExp(`^\\s*${formMediaType}\\s*(?:;|$)`, 'i')
 
 /** Whether the Content-Type says that the body is an HTML form. */
 export function isForm(request: Pick<FastifyRequest, 'headers'>): boolean {
-  return /^\s*application\/x-www-form-urlencoded\s*(?:;|$)/i.test(request.headers['content-type'] ?? '')
+  return formContentType.test(request.headers['content-type'] ?? '')
 }
 
 /** A person's form as it was sent. */

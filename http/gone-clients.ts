@@ -5,7 +5,7 @@ import { peerAddress, type SocketHandle } from './socket-handle.ts'
 /** A network that makes more connections than `max` in a minute is frequent. Its clients are read early. */
 const frequent = { max: 600, window: 60_000, maxCallers: 20_000 } as const
 
-/** The most bytes of an early read. A header section of this size is too long, so it is refused as it would be after Node's own read. */
+/** The most bytes of an early read. Node reads the rest. */
 const maxBytes = 32 * 1024
 
 /** The end of a header section. */

@@ -12,8 +12,10 @@ interface RouteDeclaration {
 /** Media types that senders of UBL use. Neither is registered. */
 export const ublMediaTypes = ['application/vnd.oasis.ubl+xml', 'application/ubl+xml'] as const
 
+const plainXmlMediaTypes = ['application/xml', 'text/xml'] as const
+
 /** The media types of XML. Those of UBL are for routes that take or serve buyers' own documents. */
-export const xmlMediaTypes = ['application/xml', 'text/xml', ...ublMediaTypes] as const
+export const xmlMediaTypes = [...plainXmlMediaTypes, ...ublMediaTypes] as const
 
 /** The accepted charsets: UTF-8, and US-ASCII on routes that also take buyers' own documents. */
 export function charsets({ schema }: RouteDeclaration): readonly string[] {
@@ -30,7 +32,7 @@ export function mediaTypes(method: string, { schema, config }: RouteDeclaration)
   const body = schema?.body
   if (isDocumentSchema(body)) {
     const others = body.takesOthers ? ublMediaTypes : []
-    return ['application/xml', 'text/xml', 'application/json', ...(body.forms ? [formMediaType] : []), ...others]
+    return [...plainXmlMediaTypes, 'application/json', ...(body.forms ? [formMediaType] : []), ...others]
   }
   return method === 'POST' && config?.form ? [formMediaType] : []
 }

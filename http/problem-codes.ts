@@ -18,6 +18,7 @@ export type HttpProblemCode =
   | 'invalid-document'
   | 'document-too-costly'
   | 'precondition-required'
+  | 'idempotency-in-flight'
   | 'too-many-requests'
   | 'headers-too-large'
   | 'expectation-failed'

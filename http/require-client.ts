@@ -6,5 +6,5 @@ import { Problem } from './problem.ts'
  * @throws Problem `overloaded` if the connection is closed
  */
 export function requireClient({ raw: { socket } }: FastifyRequest): void {
-  if (socket.destroyed) throw new Problem('overloaded', 'The connection was closed before the database was asked.')
+  if (socket.destroyed) throw new Problem('overloaded', 'The client left before its turn came.')
 }

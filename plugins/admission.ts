@@ -99,10 +99,10 @@ function bytesOfText(text: JsonText, encoded: number): number {
 const mostOfHead = 1024
 
 /**
- * Limits the memory that the bodies of pending requests take, and so the queue of the document process. One sender can
- * use only a part of it, and so can one network, which may have many customers. Large bodies leave room for small ones of others.
- * Requests are refused before their body is read, unless slow clients hold enough of the memory and can be cut off. Reads of large orders have a quota of their own, so they never keep others
- * from placing orders.
+ * Limits the memory that the bodies of pending requests take, and so the queue of the document process. One sender can use only a part
+ * of it, and so can one network, which may have many customers. Large bodies leave room for small ones of others. A request for which no
+ * memory is left is refused before its body is read. If slow clients hold enough memory, they are cut off instead. Reads of large orders
+ * have a quota of their own, so they never keep others from placing orders.
  */
 export default fp(
   async function admission(app: FastifyInstance, { config }: { config: Config }) {

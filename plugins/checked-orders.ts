@@ -28,7 +28,7 @@ export default fp(
       const text = textOf(order)
       if (text === undefined) return Buffer.from(variant.write(order, request.context()))
       const context = request.context()
-      const { name = '' } = checkedOrderRepresentations
+      const { name } = checkedOrderRepresentations
       try {
         return Buffer.from(await request.withRoomFor(text, () => app.documents.write(request, name, variant.mediaType, text, context)))
       } catch (error) {

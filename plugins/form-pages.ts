@@ -5,6 +5,7 @@ import { type TypedForm, typedForm } from '../http/form-post.ts'
 import { addCheck } from '../http/hooks.ts'
 import { Problem } from '../http/problem.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
+import { pageContentType } from '../representations/representation.ts'
 
 /** How a route answers a person's form. */
 export interface FormPages {
@@ -20,6 +21,10 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     form?: FormPages
   }
+  interface FastifyReply {
+    /** Sends the page of a form, which nobody may cache. */
+    sendForm(page: string | undefined): FastifyReply
+  }
 }
 
 /** Answers a browser's form: a result becomes a 303 to what was written, and a problem becomes the form again. */
@@ -30,6 +35,10 @@ export default fp(
       if (more) route.preValidation = [showMore(more), ...[route.preValidation ?? []].flat()]
       if (!refused) return
       route.errorHandler = async (error, request, reply) => reply.sendProblem(error, (problem) => refusedForm(refused, request, problem))
+    })
+
+    app.decorateReply('sendForm', function (this: FastifyReply, page: string | undefined): FastifyReply {
+      return this.headers({ 'cache-control': app.cachePolicies.never, 'content-type': pageContentType }).send(page)
     })
 
     addCheck(app, 'preHandler', (request, reply) => {
@@ -43,8 +52,7 @@ export default fp(
       return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
         const typed = typedForm(request)
         if (!typed?.fields.has('_more') || !request.isPage) return undefined
-        const page = await more(request, typed)
-        return reply.headers({ 'cache-control': app.cachePolicies.never }).type('text/html; charset=utf-8').send(page)
+        return reply.sendForm(await more(request, typed))
       }
     }
   },

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { DomainError } from '../domain/errors.ts'
 import type { Idempotency } from '../domain/store.ts'
 import { readIdempotencyKey } from '../http/idempotency-key.ts'
+import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -11,7 +11,7 @@ declare module 'fastify' {
     checkIdempotencyKey(): void
     /**
      * Runs a write under the request's Idempotency-Key, if it has one. The write passes the key to the store.
-     * @throws DomainError `idempotency-in-flight` while this process still handles the first request with the key
+     * @throws Problem `idempotency-in-flight` while this process still handles the first request with the key
      */
     idempotently<T>(write: (idempotency: { idempotency?: Idempotency }) => Promise<T>): Promise<T>
     /**
@@ -50,7 +50,7 @@ export default fp(
       const scope = scopeOf(this)
       const name = `${scope} ${key}`
       if (inFlight.has(name))
-        throw new DomainError('idempotency-in-flight', 'The first request with this Idempotency-Key is still in progress.')
+        throw new Problem('idempotency-in-flight', 'The first request with this Idempotency-Key is still in progress.')
       inFlight.add(name)
       try {
         return await write({ idempotency: { scope, key, fingerprint: this.submission?.digest ?? '' } })

@@ -78,7 +78,7 @@ export default fp(
         if (event.weight <= mostInline) return Buffer.from(variant.write(event, context))
         const sender = { name: `webhooks of ${customer}`, group: 'customers', signal } as const
         const payer: Payer = { sender: () => sender, chargeWork: () => {}, workRefusal: () => undefined }
-        return await app.documents.write(payer, 'delivery', mediaType, eventJson(event), context)
+        return await app.documents.write(payer, deliveryBody.name, mediaType, eventJson(event), context)
       } catch (error) {
         if (signal.aborted || isOverload(error)) throw error
         app.log.warn({ err: error, webhook: id, event: event.id }, 'an event cannot be written for a webhook')

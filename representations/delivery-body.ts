@@ -2,7 +2,7 @@ import type { ShopEvent } from '../domain/event.ts'
 import { toJson } from '../schemas/json.ts'
 import { writeXml } from '../schemas/xml.ts'
 import { eventElement, eventTime, eventType } from './events.ts'
-import type { Context, Representations } from './representation.ts'
+import type { Context, WritableRepresentations } from './representation.ts'
 
 const json = 'application/json'
 const xml = 'application/xml'
@@ -12,7 +12,7 @@ function writeJson(event: ShopEvent, context: Context): string {
 }
 
 /** The body that a webhook's receiver gets: the event as Standard Webhooks wants it, or the `<event>` of the feed. */
-export const deliveryBody: Representations<ShopEvent> = {
+export const deliveryBody: WritableRepresentations<ShopEvent> = {
   name: 'delivery',
   variants: [
     { mediaType: json, contentType: json, suffix: 'json', write: writeJson },

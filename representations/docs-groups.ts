@@ -1,3 +1,4 @@
+import { formMediaType } from '../schemas/form.ts'
 import type { ApiDescription } from './api-description.ts'
 import { type DocumentView, documentViews } from './docs-documents.ts'
 import { type OperationView, operationViews } from './docs-operations.ts'
@@ -57,7 +58,7 @@ export function docsGroups(
   base: string
 ): { readonly groups: readonly DocsGroup[]; readonly common: CommonProblems } {
   // The operations that only the pages' own forms post to are left out.
-  const views = operationViews(description).filter(({ reads }) => reads.join() !== 'application/x-www-form-urlencoded')
+  const views = operationViews(description).filter(({ reads }) => reads.join() !== formMediaType)
   const all = sharedBy(views.filter(({ tag }) => tag !== 'Operations'))
   const withDocument = sharedBy(views.filter(({ reads }) => reads.length > 0))
   const groups = description.tags.map(({ name, description: text }) => {

@@ -4,7 +4,14 @@ import type { ElementType } from '../schemas/vocabulary.ts'
 import { writeElement, writeXml } from '../schemas/xml.ts'
 import { type Link, linkElement } from './links.ts'
 import { inPieces, type Pieces } from './pieces.ts'
-import { type Context, type Representations, type Represented, variantsOf, writerInPieces } from './representation.ts'
+import {
+  type Context,
+  type Representations,
+  type Represented,
+  variantsOf,
+  type WritableRepresentations,
+  writerInPieces
+} from './representation.ts'
 
 /** Whether a URI asks for a page after the first one. */
 export function isLaterPage(uri: string): boolean {
@@ -35,6 +42,10 @@ interface RepresentedList<T extends ListPage, Item> extends Omit<Represented<T>,
  * Makes the representations of a list. A page can have a thousand items, so it is written in pieces. In the schema of the list, the
  * items come first.
  */
+export function makeListRepresentations<T extends ListPage, Item>(
+  list: RepresentedList<T, Item> & { readonly name: string }
+): WritableRepresentations<T>
+export function makeListRepresentations<T extends ListPage, Item>(list: RepresentedList<T, Item>): Representations<T>
 export function makeListRepresentations<T extends ListPage, Item>(list: RepresentedList<T, Item>): Representations<T> {
   const { type, items, element: itemElement, weight, html, ...rest } = list
   const typeOf = (page: T) => (typeof type === 'function' ? type(page) : type)

@@ -1,5 +1,5 @@
 import { hasScope, mayShip, settableStatuses } from '../domain/caller.ts'
-import type { Order, OrderStatus, SellerDetails } from '../domain/order.ts'
+import { isActive, type Order, type OrderStatus, type SellerDetails } from '../domain/order.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
 import { orderStatusXsd } from '../schemas/order-status.ts'
 import { childType, rootType } from '../schemas/vocabulary.ts'
@@ -40,7 +40,7 @@ function sellerForms({ expectedDeliveryDate = '', sellerNote = '' }: SellerDetai
     ['note', sellerNote]
   ])
   const refused = typed.get('status')
-  const endings = next.filter((status) => status === 'rejected' || status === 'cancelled')
+  const endings = next.filter((status) => !isActive(status))
   const valuesOf = (isRefused: boolean) => (isRefused ? typed : stored)
   const details = valuesOf(refused !== undefined && !endings.some((status) => status === refused))
   return {

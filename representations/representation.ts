@@ -91,6 +91,9 @@ export interface Representations<T> {
   readonly schema?: string
 }
 
+/** Representations that the document process can write. */
+export type WritableRepresentations<T> = Representations<T> & { readonly name: string }
+
 export function variantOf<T>(representations: Representations<T> | undefined, mediaType: string): Representation<T> | undefined {
   return representations?.variants.find((variant) => variant.mediaType === mediaType)
 }
@@ -109,8 +112,13 @@ export interface Represented<T> extends Omit<Representations<T>, 'variants'> {
 
 const utf8 = (mediaType: string) => `${mediaType}; charset=utf-8`
 
+const html = 'text/html'
+
+/** The value of Content-Type of a page. */
+export const pageContentType = utf8(html)
+
 function htmlOf<T>(writer: Writer<T>): Representation<T> {
-  return { mediaType: 'text/html', contentType: utf8('text/html'), suffix: 'html', ...writer }
+  return { mediaType: html, contentType: pageContentType, suffix: 'html', ...writer }
 }
 
 /** A page for people. */
@@ -133,6 +141,8 @@ export function variantsOf<T>({
 }
 
 /** Makes the representations of a resource: XML and JSON from the same elements, HTML from a view. */
+export function makeRepresentations<T>(resource: Represented<T> & { readonly name: string }): WritableRepresentations<T>
+export function makeRepresentations<T>(resource: Represented<T>): Representations<T>
 export function makeRepresentations<T>({ type, element, html, ...rest }: Represented<T>): Representations<T> {
   const xml = (value: T, context: Context) => writeXml(element(value, context))
   const json = (value: T, context: Context) => `${JSON.stringify(toJson(element(value, context), type), null, 2)}\n`

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { mayEdit } from '../domain/caller.ts'
-import { charactersOf, textOf } from '../domain/deferred.ts'
+import { charactersOf, mostBytesOfCharacter, textOf } from '../domain/deferred.ts'
 import { acceptedItems } from '../domain/line-answers.ts'
 import type { Order } from '../domain/order.ts'
 import type { TypedForm } from '../http/form-post.ts'
@@ -44,10 +44,10 @@ export interface OrderForms {
 /** The longest order, in characters of JSON, that has a change form. The serving thread parses it. */
 const mostCharacters = 192 * 1024
 
-/** A character takes 3 bytes at most, so the characters of more bytes need not be counted. */
 function isSmall(order: Order): boolean {
   const text = textOf(order) ?? ''
-  return text.length <= 3 * mostCharacters && charactersOf(text) <= mostCharacters
+  // Characters are counted only in a text that is not too long already by its bytes.
+  return text.length <= mostBytesOfCharacter * mostCharacters && charactersOf(text) <= mostCharacters
 }
 
 /** After these problems the same idempotency key would be refused again. */
@@ -135,7 +135,7 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
       if (!request.isPage || !isSmall(order) || !fitsForm(order)) return false
       const form = mayEdit(request.caller, order) ? await change(request, order) : undefined
       if (form === undefined) return false
-      reply.headers({ 'cache-control': app.cachePolicies.never }).type('text/html; charset=utf-8').send(form)
+      reply.sendForm(form)
       return true
     },
     change,

@@ -55,7 +55,7 @@ const order: RoutePlugin = async (app, { config }) => {
       const { order, outcome, replayed } = await request.idempotently((idempotency) =>
         placeOrder(app.store, request, { ...placing, ...idempotency })
       )
-      if (placing.handling) reply.applyPreference(`handling=${placing.handling}`)
+      applyHandling(reply, placing)
       if (replayed) reply.header('idempotent-replayed', 'true')
       return outcome === 'repeated' ? found(reply, order) : reply.created(uri.order(order.id), order)
     }
@@ -108,8 +108,13 @@ const order: RoutePlugin = async (app, { config }) => {
   async function dryRun(request: FastifyRequest, reply: FastifyReply, placing: Placing): Promise<FastifyReply> {
     request.checkIdempotencyKey()
     const { order, outcome } = await placeOrder(app.store, request, { ...placing, mode: 'dry-run' })
-    if (placing.handling) reply.applyPreference(`handling=${placing.handling}`)
+    applyHandling(reply, placing)
     return outcome === 'repeated' ? found(reply, order) : reply.sendChecked(order)
+  }
+
+  /** Tells the client that the order was handled as it prefers. */
+  function applyHandling(reply: FastifyReply, { handling }: Placing): void {
+    if (handling) reply.applyPreference(`handling=${handling}`)
   }
 
   /** Answers with an existing order. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { type Caller, hasScope, listingScopes, onlyListedCustomer } from '../domain/caller.ts'
+import { type Caller, hasScope, listingScopes, mostCustomerCharacters, onlyListedCustomer } from '../domain/caller.ts'
 import { fromJson, joinTexts, jsonOf, listed } from '../domain/deferred.ts'
 import { hasCode } from '../domain/errors.ts'
 import { type Order, orderStatuses, type StoredOrderHead } from '../domain/order.ts'
@@ -72,7 +72,7 @@ const orderQuery = pagedQuery<Filters>({
   status: { type: 'string', enum: [...orderStatuses], description: 'Orders in this status only.' },
   customer: {
     ...text,
-    maxLength: 256,
+    maxLength: mostCustomerCharacters,
     description: 'Orders of this customer only.'
   },
   'order-number': { ...text, maxLength: 64, description: "Orders with this order number (the buyer's own) only." },

@@ -13,6 +13,7 @@ import { xmlEntries } from './xml-entries.ts'
 const formats = ['xml', 'csv', 'ndjson'] as const
 export type Format = (typeof formats)[number]
 
+/** By the end of a file's name. */
 const extensions: Readonly<Record<string, Format>> = { '.xml': 'xml', '.csv': 'csv', '.ndjson': 'ndjson', '.jsonl': 'ndjson' }
 
 /**
@@ -27,13 +28,18 @@ export function formatOf(named: string | undefined, file: string | undefined): F
     return format
   }
   if (file === undefined) return 'xml'
-  if (file === '-') throw new UsageError('standard input needs --format xml, csv or ndjson')
+  if (file === '-') throw new UsageError(`standard input needs --format ${alternatives(formats)}`)
   const format = extensions[extname(file).toLowerCase()]
-  if (!format)
-    throw new UsageError(
-      `the name ${JSON.stringify(file)} does not end with .xml, .csv, .ndjson or .jsonl: say with --format what is in the file`
-    )
+  if (!format) {
+    const ends = alternatives(Object.keys(extensions))
+    throw new UsageError(`the name ${JSON.stringify(file)} does not end with ${ends}: say with --format what is in the file`)
+  }
   return format
+}
+
+/** Names of which one is to be chosen: `xml, csv or ndjson`. */
+function alternatives(names: readonly string[]): string {
+  return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(names)
 }
 
 export interface Source {

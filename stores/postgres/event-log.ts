@@ -6,13 +6,13 @@ import type { Queries } from './database.ts'
 interface PendingEvent extends NewEvent {
   readonly status: string | null
   readonly weight: number
-  /** Null while the order still has the content that it had at the event. */
+  /** Null if it is long. It is copied when the order gets another content. */
   readonly content: string | null
 }
 
 /** The events of a transaction. They are written as its last statement. */
 export class EventLog {
-  #events: PendingEvent[] = []
+  readonly #events: PendingEvent[] = []
   readonly #keptOrders = new Set<string>()
 
   get size(): number {
@@ -25,12 +25,9 @@ export class EventLog {
     for (const event of events) this.#events.push({ ...event, ...columns })
   }
 
-  /** Copies the content of an order to the events that show it. Call it before the order gets another content. */
-  keepContent(orderId: string, content: string): void {
+  /** Call it if an order gets another content. Then `writeContents` copies the present one to the events that show it. */
+  keepContent(orderId: string): void {
     this.#keptOrders.add(orderId)
-    this.#events = this.#events.map((event) =>
-      event.subject === orderId && event.status !== null && event.content === null ? { ...event, content } : event
-    )
   }
 
   /** Sends the copies of contents. Call it before the orders are written. */

@@ -16,7 +16,7 @@ import type { WrittenDocument } from './order-documents.ts'
 import { isUuid, type OrderRow, toOrder } from './rows.ts'
 import { writeShipments } from './shipments.ts'
 
-/** A locked row, with the changes so far. */
+/** A locked row, with its change when that is decided. */
 interface LockedOrder extends SizedOrderRow, OrderRow {
   readonly isChanged?: boolean
   /** Present when the content has changed too. */
@@ -28,7 +28,10 @@ interface Changed {
   readonly events: readonly NewEvent[]
 }
 
-/** The orders that a transaction changes: locked, changed in memory and written back at its end. */
+/**
+ * The orders that a transaction changes: locked, changed in memory and written back at its end. A batch has one change of an order at most
+ * (BatchQueue).
+ */
 export class LockedOrders {
   readonly #rows = new Map<string, LockedOrder>()
   /** The orders whose contents are not read yet. */
@@ -36,7 +39,7 @@ export class LockedOrders {
   /** The documents of the changes. */
   readonly documents: WrittenDocument[] = []
   readonly #shipments: Shipment[] = []
-  /** By order: the first number that a change gave up. Until the rows are written, the database still has it. */
+  /** By order: the number that its change gave up. Until the rows are written, the database still has it. */
   readonly #givenUp = new Map<string, string>()
 
   /**
@@ -45,12 +48,12 @@ export class LockedOrders {
    */
   static async lock({ query }: Queries, commands: readonly ChangeCommand[], lane: LaneName): Promise<LockedOrders> {
     const orders = new LockedOrders()
-    const ids = new Set(commands.map(({ args: [id] }) => id).filter(isUuid))
-    if (ids.size === 0) return orders
+    const ids = commands.map(({ args: [id] }) => id).filter(isUuid)
+    if (ids.length === 0) return orders
     const sql = `SELECT ${sizedOrderColumns}, CASE WHEN o.content_size <= $2 THEN o.content END AS content
       FROM purchase_order o WHERE o.id = ANY($1::uuid[]) ORDER BY o.id FOR UPDATE`
-    const share = Math.min(Math.floor(mostStored / ids.size), lane === 'small' ? mostStoredOfSmall : mostStored)
-    for (const { content, ...row } of await query<SizedOrderRow & { readonly content: string | null }>(sql, [[...ids], share])) {
+    const share = Math.min(Math.floor(mostStored / ids.length), lane === 'small' ? mostStoredOfSmall : mostStored)
+    for (const { content, ...row } of await query<SizedOrderRow & { readonly content: string | null }>(sql, [ids, share])) {
       if (content === null) orders.#unread.set(row.id, row)
       else orders.#rows.set(row.id, { ...row, content })
     }
@@ -59,8 +62,7 @@ export class LockedOrders {
 
   /** Reads the contents of the orders that commands change, where that is not done yet. */
   async readContents(queries: Queries, commands: readonly ChangeCommand[]): Promise<void> {
-    const ids = new Set(commands.map(({ args: [id] }) => id))
-    const unread = [...ids].flatMap((id) => this.#unread.get(id) ?? [])
+    const unread = commands.flatMap(({ args: [id] }) => this.#unread.get(id) ?? [])
     for (const row of await readContents(queries, unread)) this.#rows.set(row.id, row)
   }
 
@@ -100,7 +102,7 @@ export class LockedOrders {
     const { document, mode } = (command.verb === 'changeOrder' ? command.args[3] : undefined) ?? {}
     if (mode === 'dry-run') return order
     this.#rows.set(id, after)
-    if (after.content !== row.content) batch.events.keepContent(id, row.content)
+    if (after.content !== row.content) batch.events.keepContent(id)
     batch.events.add(events, after)
     if (document) {
       this.documents.push({ orderId: id, ...document })
@@ -110,7 +112,7 @@ export class LockedOrders {
     if (isActive(order.status)) batch.numbers.add(order)
     const { orderNumber } = before
     const isGivenUp = orderNumber !== undefined && !(isActive(order.status) && order.orderNumber === orderNumber)
-    if (isGivenUp && !this.#givenUp.has(id)) this.#givenUp.set(id, orderNumber)
+    if (isGivenUp) this.#givenUp.set(id, orderNumber)
     return order
   }
 
@@ -122,7 +124,7 @@ export class LockedOrders {
     const { order, shipment, events } = decideShipment(before, draft, expected, batch)
     const after = rewritten(row, order)
     this.#rows.set(id, after)
-    batch.events.keepContent(id, row.content)
+    batch.events.keepContent(id)
     batch.events.add(events, after)
     this.#shipments.push(shipment)
     batch.numbers.add(toOrder(after))

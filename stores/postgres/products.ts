@@ -2,11 +2,11 @@ import { plain } from '../../domain/money.ts'
 import { gtinsAmong, type ProductName, requireActive } from '../../domain/product.ts'
 import { mostWeight, rowShare } from '../../domain/product-list.ts'
 import { type CatalogueChange, importOutcome, type ProductWrite } from '../../domain/product-writes.ts'
-import type { Revision, StockedProduct, Store, WriteOptions } from '../../domain/store.ts'
+import type { Revision, StockedProduct, Store } from '../../domain/store.ts'
 import { Batcher, resultOf } from '../batcher.ts'
+import { type Command, commandSize, senderOf } from '../commands.ts'
 import { requiredRow } from '../required-row.ts'
 import { type OptionRow, optionColumns, optionOf, productColumns } from '../rows.ts'
-import { draftSize } from '../sizes.ts'
 import type { Database } from './database.ts'
 import { tookTooLong } from './failures.ts'
 import { type ListedRow, listedColumns, withinWeight } from './product-list.ts'
@@ -31,11 +31,7 @@ type ProductVerb =
   | 'putStock'
   | 'isEmpty'
 
-/** A write with its sender, if that is known. */
-interface SentWrite {
-  readonly write: ProductWrite
-  readonly sender: string | undefined
-}
+type ProductCommand = Command<'createProduct'> | Command<'putProduct'> | Command<'deleteProduct'> | Command<'putStock'>
 
 /** The most products that `allProducts` reads at once. */
 const batchSize = 100
@@ -62,14 +58,13 @@ export function makeProducts(database: Database, currency: string): Pick<Store, 
   // revision.
   const write = makeProductWrites(database, currency)
   const run = (batch: readonly ProductWrite[], mode?: 'dry-run') => retrying(() => write(batch, mode))
-  const writes = new Batcher<SentWrite, CatalogueChange>({
-    run: (batch) => run(batch.map(({ write }) => write)),
-    weight: ({ write }) => ('draft' in write ? draftSize(write.draft) : 1),
-    senderOf: ({ sender }) => sender,
+  const writes = new Batcher<ProductCommand, CatalogueChange>({
+    run: (batch) => run(batch.map(writeOf)),
+    weight: commandSize,
+    senderOf,
     parallel: 1,
     isOfAll: tookTooLong
   })
-  const submit = (write: ProductWrite, { sender }: WriteOptions = {}) => writes.submit({ write, sender })
 
   return {
     async product(id) {
@@ -93,13 +88,13 @@ export function makeProducts(database: Database, currency: string): Pick<Store, 
       )
       return requiredRow(row)
     },
-    createProduct: async (id, draft, options) => (await submit({ verb: 'create', id, draft }, options)).product,
-    async putProduct(id, draft, expected, options) {
-      const { product, created } = await submit({ verb: 'put', id, draft, expected }, options)
+    createProduct: async (...args) => (await writes.submit({ verb: 'createProduct', args })).product,
+    async putProduct(...args) {
+      const { product, created } = await writes.submit({ verb: 'putProduct', args })
       return { product, created }
     },
-    async deleteProduct(id, expected, options) {
-      await submit({ verb: 'delete', id, expected }, options)
+    async deleteProduct(...args) {
+      await writes.submit({ verb: 'deleteProduct', args })
     },
     async importProducts(batch, mode) {
       if (batch.length === 0) return []
@@ -125,11 +120,24 @@ export function makeProducts(database: Database, currency: string): Pick<Store, 
       const [row] = await database.query<StockRow & { deleted: boolean }>(sql, [productId])
       return toStock(productId, requireActive(productId, row))
     },
-    putStock: async (id, onHand, expected, options) => (await submit({ verb: 'setStock', id, onHand, expected }, options)).stock,
+    putStock: async (...args) => (await writes.submit({ verb: 'putStock', args })).stock,
     async isEmpty() {
       const [row] = await database.query<{ empty: boolean }>('SELECT NOT EXISTS (SELECT FROM product) AS empty')
       return row?.empty === true
     },
     drain: () => writes.close()
+  }
+}
+
+function writeOf({ verb, args }: ProductCommand): ProductWrite {
+  switch (verb) {
+    case 'createProduct':
+      return { verb: 'create', id: args[0], draft: args[1] }
+    case 'putProduct':
+      return { verb: 'put', id: args[0], draft: args[1], expected: args[2] }
+    case 'deleteProduct':
+      return { verb: 'delete', id: args[0], expected: args[1] }
+    case 'putStock':
+      return { verb: 'setStock', id: args[0], onHand: args[1], expected: args[2] }
   }
 }

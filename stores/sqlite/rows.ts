@@ -1,7 +1,7 @@
 /** Converts the rows of SQLite to domain values. */
 
 import type { ApiKey } from '../../domain/caller.ts'
-import { type JsonText, mostInline } from '../../domain/deferred.ts'
+import { type JsonText, mostBytesOfCharacter, mostInline } from '../../domain/deferred.ts'
 import { type Decimal, fromUnits, plain, toUnits } from '../../domain/money.ts'
 import type { Order } from '../../domain/order.ts'
 import type { Product, Stock } from '../../domain/product.ts'
@@ -64,12 +64,9 @@ export function toOrder(row: OrderRow): Order {
   return orderOf(row, JSON.parse(row.content))
 }
 
-/** A character takes this many bytes at most. JavaScript counts one that takes 4 bytes as two. */
-const bytesOfCharacter = 3
-
 /** SQL: the text of an expression. It stays bytes if it is so long that the serving thread never parses it (`isLarge`). */
 export function undecoded(expression: string): string {
-  return `iif(octet_length(${expression}) > ${bytesOfCharacter * mostInline}, CAST(${expression} AS BLOB), ${expression})`
+  return `iif(octet_length(${expression}) > ${mostBytesOfCharacter * mostInline}, CAST(${expression} AS BLOB), ${expression})`
 }
 
 export interface UndecodedOrderRow extends CommonOrderRow {

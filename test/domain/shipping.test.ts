@@ -4,7 +4,7 @@ import { defer } from '../../domain/deferred.ts'
 import { decimal } from '../../domain/money.ts'
 import type { Order, OrderItem } from '../../domain/order.ts'
 import { decideDetails, mostNoteCharacters } from '../../domain/seller-details.ts'
-import { cutToShipped, decideShipment, leftOf, mostShipments, requireLines } from '../../domain/shipping.ts'
+import { cutToShipped, decideShipment, leftOf, mostShipments, requireLines, shipmentNumber } from '../../domain/shipping.ts'
 
 const line = (number: number, productId: string, quantity: string, more: Partial<OrderItem> = {}): OrderItem => ({
   line: number,
@@ -40,6 +40,12 @@ t.test('where lines are asked for, a shipment without lines is refused instead o
   requireLines({ items: [{ line: 1, quantity: decimal('1') }] })
   requireLines(defer('not parsed'))
   t.throws(() => requireLines({ carrier: 'Post' }), { code: 'invalid-shipment' })
+})
+
+t.test('a shipment has a number from 1 to that of the last shipment', async (t) => {
+  for (const number of [1, 10, mostShipments]) t.equal(shipmentNumber(String(number)), number)
+  for (const text of ['', '0', '01', '-1', '+1', '1.0', '1e3', ' 1', '1\n', 'x', String(mostShipments + 1), '9'.repeat(400)])
+    t.equal(shipmentNumber(text), undefined, text)
 })
 
 t.test('the quantity that is left of a line is exact', async (t) => {
