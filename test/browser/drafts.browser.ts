@@ -119,7 +119,10 @@ t.test('names and prices of restored lines are those of today', async (t) => {
     .locator('#total')
     .filter({ hasText: /^from €14\.00$/ })
     .waitFor()
-  t.match(await page.locator('.lines output').allTextContents(), ['New lamp, €7.00 each, on backorder: €14.00', 'This product is no longer sold.'])
+  t.match(await page.locator('.lines output').allTextContents(), [
+    'New lamp, €7.00 each, on backorder: €14.00',
+    'This product is no longer sold.'
+  ])
 })
 
 t.test('"Start again" clears the lines, the fields and the draft, with the keyboard too', async (t) => {
