@@ -132,7 +132,7 @@ export const shipmentsRepresentations = makeRepresentations<ShipmentPage>({
     const form = whole && mayShip(context.caller, whole) ? shipForm(whole, typed, faults) : undefined
     const notice = context.notice && { ...context.notice, errors: form?.listed ?? [] }
     const data = { order, shipments, links, notice, shipForm: form }
-    return renderPage('shipments', `Shipments of order ${orderName(order)}`, data, context)
+    return renderPage('shipments', ['Shipments of order ', orderName(order)], data, context)
   },
   isDated: true,
   validators: ({ order, position }, context) => {

@@ -73,6 +73,28 @@ for (const javaScriptEnabled of [false, true]) {
   })
 }
 
+for (const javaScriptEnabled of [false, true]) {
+  t.test(`Enter ships nothing, ${javaScriptEnabled ? 'with scripts' : 'without scripts'}`, async (t) => {
+    const order = await place(`PO-ENTER-${javaScriptEnabled}`)
+    const { page } = await visit(t, shop, { javaScriptEnabled })
+    await signIn(page, shop, seller)
+    const posts: string[] = []
+    page.on('request', (request) => request.method() === 'POST' && posts.push(request.url()))
+    for (const uri of [`${order}/status`, `${order}/shipments`]) {
+      await page.goto(uri)
+      for (const [label, text] of Object.entries({ 'Hex bolt': '2', Carrier: 'DHL', 'Tracking number': '00340434' })) {
+        await page.getByLabel(label).fill(text)
+        await page.getByLabel(label).press('Enter')
+        t.equal(await page.getByLabel(label).inputValue(), text, 'what was typed is still there')
+      }
+      t.same([page.url(), posts], [uri, []])
+    }
+    await page.getByRole('button', { name: 'Ship', exact: true }).click()
+    await page.getByRole('heading', { name: 'Shipment 1' }).waitFor()
+    t.match(await page.locator('main').innerText(), /by DHL, 00340434[\s\S]*2 units/)
+  })
+}
+
 t.test('the filters of the orders are a form, and its blank fields filter nothing', async (t) => {
   await place('PO-FIND')
   const { page } = await visit(t, shop)
