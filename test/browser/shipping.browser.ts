@@ -44,7 +44,7 @@ for (const javaScriptEnabled of [false, true]) {
     await page.getByLabel('Hex bolt').fill('3')
     await page.getByLabel('Circuit breaker').fill('5')
     await ship.click()
-    const error = page.getByRole('alert').getByRole('link', { name: 'but 4 of 4 is left' })
+    const error = page.getByRole('alert').getByRole('link', { name: 'only 4 units left to ship' })
     await error.waitFor()
     await error.click()
     t.equal(await page.evaluate('document.activeElement.name'), 'item.2.quantity', 'the link of an error leads to its field')

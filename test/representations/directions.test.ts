@@ -65,7 +65,14 @@ t.test('a name that is written from right to left moves no number of the page', 
     t.same(unisolated(body), [], url)
   }
   const category = `?category=${encodeURIComponent(name)}`
-  for (const url of ['/products', `/products${category}`, `/products${category}&q=M8`, '/product/ABC-1', '/product/ABC-1/stock']) {
+  for (const url of [
+    '/products',
+    `/products${category}`,
+    `/products${category}&q=M8`,
+    `/products${category}&q=M9`,
+    '/product/ABC-1',
+    '/product/ABC-1/stock'
+  ]) {
     const { body } = await app.inject({ url, headers: { ...caller, accept: 'text/html' } })
     t.match(body, 'صامولة', url)
     t.same(unisolated(body), [], url)
