@@ -66,6 +66,8 @@ const shipments: RoutePlugin = async (app, { config }) => {
         return request.changeInTurn(order, () => app.store.shipOrder(order.id, request.body, expected, options))
       })
       if (replayed) reply.header('idempotent-replayed', 'true')
+      // A form is answered with a redirect, not with the page.
+      if (request.isPage && !request.form()) await showOrder(request, await request.visibleOrderHead(order.id))
       return reply.created(uri.shipment(order.id, shipment.number), shipment)
     }
   )
@@ -82,7 +84,7 @@ const shipments: RoutePlugin = async (app, { config }) => {
       const found = number && (await wholeShipment(request, head.id, number))
       if (!found) throw new Problem('not-found', 'The order has no such shipment.')
       request.holdRead(found)
-      if (request.isPage) request.showOnPage({ order: await orderOfShipment(request, head) })
+      if (request.isPage) await showOrder(request, head)
       return reply.represent(found)
     }
   )
@@ -93,11 +95,12 @@ function wholeShipment(request: FastifyRequest, orderId: string, number: number)
   return request.readMakingRoom((store, most) => store.shipment(orderId, number, most))
 }
 
-async function orderOfShipment(request: FastifyRequest, head: StoredOrderHead): Promise<OrderOfShipment> {
+/** Loads the order for the page of its shipment. */
+async function showOrder(request: FastifyRequest, head: StoredOrderHead): Promise<void> {
   const isLarge = head.size > mostInline
   const order: Omit<OrderOfShipment, 'isLarge'> = isLarge ? head : await request.wholeOrder(head)
   const { id, version, modifiedAt, orderNumber, shipTo, buyer } = order
-  return { id, version, modifiedAt, isLarge, ...defined({ orderNumber, shipTo, buyer }) }
+  request.showOnPage({ order: { id, version, modifiedAt, isLarge, ...defined({ orderNumber, shipTo, buyer }) } })
 }
 
 type ShownOrder = Pick<ShipmentPage, 'order' | 'whole'>

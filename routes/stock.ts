@@ -33,7 +33,8 @@ const stockRoute: RoutePlugin = async (app) => {
       const isRepeated = request.operation.mayRepeat && compare(current.onHand, onHand) === 0
       if (request.isAlreadySatisfied(isRepeated)) return reply.represent(current)
       const expected = request.precondition(request.currentOf(current), 'replaces')
-      return reply.represent(await app.store.putStock(current.productId, onHand, expected, { sender: senderName(request) }))
+      const stored = await app.store.putStock(current.productId, onHand, expected, { sender: senderName(request) })
+      return reply.represent({ ...stored, product: current.product })
     }
   )
 
