@@ -265,7 +265,7 @@ function agrees(item: PurchaseOrderItem, other: OrderItem, inventory: Inventory)
 
 /** @param other the order of the same customer that has the number */
 export function numberTaken(other: { readonly id: string; readonly orderNumber?: string | undefined }): DomainError {
-  const detail = `You already have an order with the number ${other.orderNumber} and other content: ${other.id}.`
+  const detail = `You already have an order with the number ${other.orderNumber} and other content: ${other.id}. Choose another number, or change that order.`
   return new DomainError('order-number-taken', detail, { orderId: other.id, faults: [{ detail, at: ['order-number'] }] })
 }
 

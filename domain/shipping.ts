@@ -9,7 +9,7 @@ import { canBecome, isActive, type Order, type OrderItem, type OrderStatus } fro
 import { checkPrecondition, type Precondition } from './preconditions.ts'
 import { isShippablePart } from './quantities.ts'
 import { revised } from './revised.ts'
-import { unitsNamed } from './unit-names.ts'
+import { unitNameOf, unitsNamed } from './unit-names.ts'
 
 /** The number of a line in a document. A number that JavaScript would round stays text, so that the refusal can quote it. */
 export type NamedLine = number | string
@@ -188,8 +188,12 @@ export function unknownLine(line: NamedLine, position: number): Fault {
 
 function tooMuch({ line, quantity }: ShipmentDraftItem, found: OrderItem, position: number): Fault {
   const left = leftOf(found)
-  const rest = compare(left, zero) > 0 ? `${plain(left)} of ${plain(found.quantity)} is left` : `all ${plain(found.quantity)} were shipped`
-  const detail = `The shipment has ${plain(quantity)} of line ${line} (${found.productId}), but ${rest}.`
+  const counted = (amount: Decimal) => `${plain(amount)} ${unitNameOf(found.unit, plain(amount))}`
+  const rest =
+    compare(left, zero) > 0
+      ? `only ${counted(left)} left to ship, not ${plain(quantity)}`
+      : `nothing left to ship: all ${counted(found.quantity)} were shipped`
+  const detail = `Line ${line} (${found.productId}) has ${rest}.`
   return { code: 'not-left', at: ['item', position, 'quantity'], detail }
 }
 

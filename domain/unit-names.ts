@@ -73,6 +73,11 @@ const names: ReadonlyMap<string, Names> = new Map([
 /** All codes that have names. */
 export const namedUnits: readonly string[] = [...names.keys()]
 
+/** The name of a unit after a quantity. */
+export function unitNameOf(code: string, quantity: string): string {
+  return namesOf(code)[quantity === '1' ? 0 : 1]
+}
+
 /** The singular and the plural name of a unit. */
 export function namesOf(code: string): Names {
   return names.get(code) ?? [code, code]

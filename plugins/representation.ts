@@ -56,7 +56,7 @@ declare module 'fastify' {
   }
 }
 
-type PageValues = Pick<Context, 'shipments' | 'typed'>
+type PageValues = Pick<Context, 'order' | 'shipments' | 'typed'>
 
 interface PageOptions {
   readonly notice?: Notice

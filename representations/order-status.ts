@@ -1,5 +1,5 @@
 import { hasScope, mayShip, settableStatuses } from '../domain/caller.ts'
-import { isActive, type Order, type OrderStatus, type SellerDetails } from '../domain/order.ts'
+import type { Order, SellerDetails } from '../domain/order.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
 import { orderStatusXsd } from '../schemas/order-status.ts'
 import { childType, rootType } from '../schemas/vocabulary.ts'
@@ -28,26 +28,14 @@ const hasDetails = ({ expectedDeliveryDate, sellerNote }: SellerDetails) => expe
 
 const type = rootType(orderStatusXsd, 'order-status')
 
-const noteOf = (values: Values) => fieldOf(childType(type, 'note'), 'note', values, noErrors)
-
-/**
- * The fields of the seller's forms. The forms that end the order ask for the reason, which is its note. A form that was refused has what
- * was typed in it, and the others have what is stored.
- */
-function sellerForms({ expectedDeliveryDate = '', sellerNote = '' }: SellerDetails, next: readonly OrderStatus[], typed: Values) {
+/** The fields of the seller's form. A refused form has what was typed in it. */
+function sellerFields({ expectedDeliveryDate = '', sellerNote = '' }: SellerDetails, typed: Values) {
   const stored: Values = new Map([
     ['expected-delivery-date', expectedDeliveryDate],
     ['note', sellerNote]
   ])
-  const refused = typed.get('status')
-  const endings = next.filter((status) => !isActive(status))
-  const valuesOf = (isRefused: boolean) => (isRefused ? typed : stored)
-  const details = valuesOf(refused !== undefined && !endings.some((status) => status === refused))
-  return {
-    refused,
-    fields: [fieldOf(childType(type, 'expected-delivery-date'), 'expected-delivery-date', details, noErrors), noteOf(details)],
-    reasons: Object.fromEntries(endings.map((status) => [status, noteOf(valuesOf(status === refused))]))
-  }
+  const values = typed.size > 0 ? typed : stored
+  return [...stored.keys()].map((name) => fieldOf(childType(type, name), name, values, noErrors))
 }
 
 export const orderStatusRepresentations = makeRepresentations<Order>({
@@ -69,10 +57,11 @@ export const orderStatusRepresentations = makeRepresentations<Order>({
       order,
       notice: context.notice,
       next,
-      ...(isSeller ? sellerForms(order, next, typed) : { fields: [] }),
+      refused: typed.get('status'),
+      fields: isSeller ? sellerFields(order, typed) : [],
       shipForm: mayShip(context.caller, order) ? shipForm(order) : undefined
     }
-    return renderPage('order-status', `Status of order ${orderName(order)}`, data, context)
+    return renderPage('order-status', ['Status of order ', orderName(order)], data, context)
   },
   isDated: true,
   validators: orderValidators,

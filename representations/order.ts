@@ -177,7 +177,7 @@ export const orderRepresentations = makeRepresentations<Order>({
       links,
       partly: partlyShipped(order)
     }
-    return renderPage('order', `Order ${orderName(order)}`, data, context)
+    return renderPage('order', ['Order ', orderName(order)], data, context)
   },
   isDated: true,
   validators: orderPageValidators,

@@ -46,7 +46,7 @@ export function productElement(product: Product, { base }: Pick<Context, 'base'>
 export const productRepresentations = makeRepresentations<Product>({
   type: rootType(productXsd, 'product'),
   element: productElement,
-  html: (product, context) => renderPage('product', product.name, { product }, context),
+  html: (product, context) => renderPage('product', ['', product.name], { product }, context),
   isDated: true,
   validators: ({ version, modifiedAt }) => ({ version: versionText(version, modifiedAt), modifiedAt }),
   schema: 'product'
@@ -66,8 +66,9 @@ export interface ProductPage {
 export const mostCategories = 60
 
 /** The title of a list of products: what was searched, and where. Browsers show it in tabs and in the history. */
-function titleOf({ q = '', category }: ProductPage['query']): string {
-  return `Products${category ? ` in ${category}` : ''}${hasSearchWord(q) ? ` with “${q}”` : ''}`
+function titleOf({ q = '', category }: ProductPage['query']): readonly string[] {
+  const place = category ? ['Products in ', category] : ['Products', '']
+  return hasSearchWord(q) ? [...place, ' with “', q, '”'] : place
 }
 
 function dataOf(page: ProductPage, rows: string, { self }: Context) {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Caller } from '../domain/caller.ts'
+import type { Order } from '../domain/order.ts'
 import type { ShipmentSummary } from '../domain/shipping.ts'
 import type { Element } from '../schemas/element.ts'
 import { toJson } from '../schemas/json.ts'
@@ -30,8 +31,15 @@ export interface Context {
   readonly notice?: Notice
   /** The last shipments of the order, which its page shows. */
   readonly shipments?: readonly ShipmentSummary[]
+  /** The order of the shipment, which its page shows. */
+  readonly order?: OrderOfShipment
   /** The entity tag of the value's XML, which the page's forms send back in `_if-match`. */
   readonly formTag?: string | undefined
+}
+
+/** A large order is not read for the page of a shipment, so its parties are missing. */
+export interface OrderOfShipment extends Pick<Order, 'id' | 'version' | 'modifiedAt' | 'orderNumber' | 'buyer' | 'shipTo'> {
+  readonly isLarge: boolean
 }
 
 /** One media type of a resource. */

@@ -1,7 +1,7 @@
 import { mayShip } from '../domain/caller.ts'
 import { isDeferred } from '../domain/deferred.ts'
 import { compare, plain, zero } from '../domain/money.ts'
-import type { Order, OrderHead, OrderItem } from '../domain/order.ts'
+import { isActive, type Order, type OrderHead, type OrderItem } from '../domain/order.ts'
 import { leftOf, type Shipment, type ShipmentItem, type ShipmentSummary } from '../domain/shipping.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
@@ -9,7 +9,7 @@ import { shipmentXsd } from '../schemas/shipment.ts'
 import { childType, rootType } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
 import { orderName, orderValidators } from './order.ts'
-import { type Context, instant, makeRepresentations } from './representation.ts'
+import { type Context, instant, makeRepresentations, type OrderOfShipment, versionText } from './representation.ts'
 import { type Field, fieldOf, placeErrors, type Values } from './views/fields.ts'
 import { renderPage } from './views.ts'
 
@@ -37,6 +37,8 @@ interface ShipFormLine extends Pick<OrderItem, 'line' | 'productId' | 'name' | '
 
 /** The form that ships what is left of an order. */
 export interface ShipForm {
+  /** The number that its shipment gets. Undefined for a large order, which is not parsed. */
+  readonly number: number | undefined
   /** A field for the quantity of each line. A form without lines ships all that is left. */
   readonly lines: readonly ShipFormLine[]
   readonly fields: readonly Field[]
@@ -61,6 +63,7 @@ export function shipForm(order: Order, typed?: Values, faults: readonly LocatedF
   const errors = placeErrors(faults, (path) => all.find((name) => name === path || name === `${path}.quantity`))
   const place = ({ field = '' }: { readonly field?: string }) => all.indexOf(field)
   return {
+    number: isDeferred(order) ? undefined : (order.shipmentCount ?? 0) + 1,
     lines: shown.map((item) => ({
       ...item,
       field: fieldOf(quantityType, nameOf(item.line), values, errors),
@@ -69,6 +72,12 @@ export function shipForm(order: Order, typed?: Values, faults: readonly LocatedF
     fields: names.map((name) => fieldOf(childType(type, name), name, values, errors)),
     listed: errors.all.toSorted((a, b) => place(a) - place(b)).map((error) => withLine(error, lineOf.get(error.field ?? '')))
   }
+}
+
+/** The number of the shipment that a form has made, by the idempotency key of the form. */
+export function numberOfForm(key = ''): number | undefined {
+  const number = /^([1-9]\d*) /.exec(key)?.[1]
+  return number === undefined ? undefined : Number(number)
 }
 
 /** Adds the line to an error that does not name it. */
@@ -97,6 +106,15 @@ function shipmentElement(shipment: ShipmentSummary, context: Context, links: rea
   ])
 }
 
+/** The party that a shipment goes to: the order's ship-to, or else its buyer. */
+function receiverOf({ shipTo, buyer }: OrderOfShipment) {
+  const given = [
+    { title: 'Ship to', party: shipTo },
+    { title: 'Buyer', party: buyer }
+  ]
+  return given.find(({ party }) => party && Object.keys(party).length > 0)
+}
+
 /** The lines that the page of a shipment shows. */
 const linesShown = 200
 
@@ -112,10 +130,21 @@ export const shipmentRepresentations = makeRepresentations<Shipment>({
     ]
     return shipmentElement(shipment, context, links, false)
   },
-  html: (shipment, context) =>
-    renderPage('shipment', `Shipment ${shipment.number}`, { shipment, lines: shipment.items.slice(0, linesShown) }, context),
-  // A shipment never changes.
-  validators: ({ number, shippedAt }) => ({ version: `${number}.${shippedAt.toString(36)}` }),
+  html: (shipment, context) => {
+    const { order } = context
+    const title = [`Shipment ${shipment.number} of order `, orderName(order ?? { id: shipment.orderId })]
+    return renderPage(
+      'shipment',
+      title,
+      { shipment, order, to: order && receiverOf(order), lines: shipment.items.slice(0, linesShown) },
+      context
+    )
+  },
+  // A shipment never changes, but its page also shows the order's number and address.
+  validators: ({ number, shippedAt }, { order }) => ({
+    version: `${number}.${shippedAt.toString(36)}`,
+    ...(order ? { page: versionText(order.version, order.modifiedAt) } : {})
+  }),
   schema: 'shipment'
 })
 
@@ -131,8 +160,8 @@ export const shipmentsRepresentations = makeRepresentations<ShipmentPage>({
   html: ({ order, whole, shipments, links, typed, faults }, context) => {
     const form = whole && mayShip(context.caller, whole) ? shipForm(whole, typed, faults) : undefined
     const notice = context.notice && { ...context.notice, errors: form?.listed ?? [] }
-    const data = { order, shipments, links, notice, shipForm: form }
-    return renderPage('shipments', `Shipments of order ${orderName(order)}`, data, context)
+    const data = { order, mayBeShipped: isActive(order.status), shipments, links, notice, shipForm: form }
+    return renderPage('shipments', ['Shipments of order ', orderName(order)], data, context)
   },
   isDated: true,
   validators: ({ order, position }, context) => {

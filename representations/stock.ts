@@ -1,6 +1,7 @@
 import { hasScope } from '../domain/caller.ts'
 import { plain } from '../domain/money.ts'
-import type { Stock } from '../domain/product.ts'
+import type { Product, Stock } from '../domain/product.ts'
+import { unitsNamed } from '../domain/unit-names.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import { element } from '../schemas/element.ts'
 import { stockXsd } from '../schemas/stock.ts'
@@ -13,6 +14,7 @@ import { renderPage } from './views.ts'
 
 /** A product's stock, and what only its page shows. */
 export interface ShownStock extends Stock {
+  readonly product?: Product
   readonly notice?: Notice
   /** The number that was entered in a form that was refused. */
   readonly typed?: string
@@ -41,6 +43,7 @@ export const stockRepresentations = makeRepresentations<ShownStock>({
       ...stockLinks(stock, base).map(linkElement)
     ]),
   html: (stock, context) => {
+    const { product } = stock
     const errors = placeErrors(stock.faults ?? [], () => onHandType.name)
     const field = fieldOf(onHandType, onHandType.name, new Map([[onHandType.name, stock.typed ?? plain(stock.onHand)]]), errors, {
       required: '',
@@ -48,10 +51,10 @@ export const stockRepresentations = makeRepresentations<ShownStock>({
     })
     return renderPage(
       'stock',
-      `Stock of ${stock.productId}`,
+      product ? ['Stock of ', product.name, ` (${product.id})`] : `Stock of ${stock.productId}`,
       {
         stock,
-        field,
+        field: product ? { ...field, hint: `In ${unitsNamed(product.unit)}` } : field,
         notice: stock.notice,
         customer: stock.customer,
         mayWrite: hasScope(context.caller, 'catalogue') || stock.typed !== undefined
@@ -61,10 +64,13 @@ export const stockRepresentations = makeRepresentations<ShownStock>({
   },
   isDated: true,
   // For callers who may set the stock, the page has a form: it is another representation and needs its own entity tag.
-  validators: ({ version, modifiedAt }, { caller }) => ({
-    version: versionText(version, modifiedAt),
-    modifiedAt,
-    ...(hasScope(caller, 'catalogue') ? pageOf(caller) : {})
-  }),
+  validators: ({ version, modifiedAt, product }, { caller }) => {
+    const { page = '' } = hasScope(caller, 'catalogue') ? pageOf(caller) : {}
+    return {
+      version: versionText(version, modifiedAt),
+      modifiedAt,
+      page: product ? `${page}p${versionText(product.version, product.modifiedAt)}` : page
+    }
+  },
   schema: 'stock'
 })

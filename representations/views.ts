@@ -25,9 +25,16 @@ function noTemplate(path: string): never {
   throw new Error(`there is no template ${path}`)
 }
 
+/**
+ * A page's title. Every second part of a list is a text of somebody else, such as a name. The heading keeps its direction apart from that of
+ * the words around it.
+ */
+export type Title = string | readonly string[]
+
 /** Renders a view inside the layout. The layout does not depend on the caller, so that catalogue pages can be cached for everybody. */
-export function renderPage(view: string, title: string, data: object, context: Context): string {
-  return renderPart(view, { ...data, title }, context)
+export function renderPage(view: string, title: Title, data: object, context: Context): string {
+  const heading = [title].flat()
+  return renderPart(view, { ...data, title: heading.join(''), heading }, context)
 }
 
 /** Renders a part of a page, which the view of the page includes. */

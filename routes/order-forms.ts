@@ -111,7 +111,7 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
     // After a 412, offer the current ETag so that the user can resubmit.
     const readTag = typed && problem?.status !== 412 ? request.operation.ifMatch : undefined
     const form = {
-      title: `Change order ${orderName(current)}`,
+      title: ['Change order ', orderName(current)],
       action: uri.order(current.id),
       values,
       tag: readTag ?? request.formTag(current) ?? '',

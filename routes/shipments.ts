@@ -2,8 +2,10 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { hasScope } from '../domain/caller.ts'
+import { isDeferred, mostInline } from '../domain/deferred.ts'
+import { defined } from '../domain/defined.ts'
 import { hasCode } from '../domain/errors.ts'
-import { mostSummarised, type Order } from '../domain/order.ts'
+import { isActive, isOpen, mostSummarised, type Order, type StoredOrderHead } from '../domain/order.ts'
 import type { Precondition } from '../domain/preconditions.ts'
 import { requireLines, type Shipment, shipmentNumber } from '../domain/shipping.ts'
 import type { TypedForm } from '../http/form-post.ts'
@@ -15,7 +17,8 @@ import { type Notice, refusalNotice } from '../representations/notice.ts'
 import { orderRepresentations } from '../representations/order.ts'
 import { orderStatusRepresentations } from '../representations/order-status.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
-import { type ShipmentPage, shipmentRepresentations, shipmentsRepresentations } from '../representations/shipment.ts'
+import type { OrderOfShipment } from '../representations/representation.ts'
+import { numberOfForm, type ShipmentPage, shipmentRepresentations, shipmentsRepresentations } from '../representations/shipment.ts'
 import { shipment } from '../schemas/shipment.ts'
 import { isHidden, toFulfil, toSeeOrder } from './access.ts'
 import { orderOptions } from './order-options.ts'
@@ -63,6 +66,8 @@ const shipments: RoutePlugin = async (app, { config }) => {
         return request.changeInTurn(order, () => app.store.shipOrder(order.id, request.body, expected, options))
       })
       if (replayed) reply.header('idempotent-replayed', 'true')
+      // A form is answered with a redirect, not with the page.
+      if (request.isPage && !request.form()) await showOrder(request, await request.visibleOrderHead(order.id))
       return reply.created(uri.shipment(order.id, shipment.number), shipment)
     }
   )
@@ -74,11 +79,12 @@ const shipments: RoutePlugin = async (app, { config }) => {
       config: { represents: shipmentRepresentations, caching: 'private', access: toSeeOrder, describes: getShipment }
     },
     async (request, reply) => {
-      const { id } = await request.visibleOrderHead(request.params.order_id)
+      const head = await request.visibleOrderHead(request.params.order_id)
       const number = shipmentNumber(request.params.number)
-      const found = number && (await wholeShipment(request, id, number))
+      const found = number && (await wholeShipment(request, head.id, number))
       if (!found) throw new Problem('not-found', 'The order has no such shipment.')
       request.holdRead(found)
+      if (request.isPage) await showOrder(request, head)
       return reply.represent(found)
     }
   )
@@ -87,6 +93,14 @@ const shipments: RoutePlugin = async (app, { config }) => {
 /** A large shipment is not even read without room for it, and is charged like an order. */
 function wholeShipment(request: FastifyRequest, orderId: string, number: number): Promise<Shipment | undefined> {
   return request.readMakingRoom((store, most) => store.shipment(orderId, number, most))
+}
+
+/** Loads the order for the page of its shipment. */
+async function showOrder(request: FastifyRequest, head: StoredOrderHead): Promise<void> {
+  const isLarge = head.size > mostInline
+  const order: Omit<OrderOfShipment, 'isLarge'> = isLarge ? head : await request.wholeOrder(head)
+  const { id, version, modifiedAt, orderNumber, shipTo, buyer } = order
+  request.showOnPage({ order: { id, version, modifiedAt, isLarge, ...defined({ orderNumber, shipTo, buyer }) } })
 }
 
 type ShownOrder = Pick<ShipmentPage, 'order' | 'whole'>
@@ -136,15 +150,41 @@ function shipmentPages(config: Config) {
     if (isHidden(problem)) return undefined
     const order = await request.visibleOrder(orderIdOf(request))
     const newest = await read(request, whole(order), { limit: shipmentLimit.default })
+    if (problem.type === uri.problem('idempotency-key-reused')) {
+      const notice = sentBefore(order, newest, numberOfForm(request.operation.idempotencyKey))
+      return request.page(newest, { of: shipmentsRepresentations, notice })
+    }
     const page: ShipmentPage = { ...newest, typed: new Map(fields), faults: problem.errors ?? [] }
-    return request.page(page, { of: shipmentsRepresentations, notice: noticeOf(problem) })
+    return request.page(page, { of: shipmentsRepresentations, notice: noticeOf(problem, order) })
   }
 
   return { read, expected, refused }
 }
 
+/** The notice for a form that was sent again with other content, for example after going back in the browser. */
+function sentBefore({ status }: Order, { shipments }: ShipmentPage, number: number | undefined): Notice {
+  const made = shipments.some((shipment) => shipment.number === number) ? `shipment ${number}, which is` : 'a shipment, which is'
+  const left = isOpen(status) ? 'The form shows what is left.' : 'Nothing is left to ship.'
+  return {
+    kind: 'problem',
+    title: 'This form was sent already',
+    detail: `It made ${made} listed below. Nothing more was shipped now. ${left}`
+  }
+}
+
+/** The notice for an order that can no longer be shipped. */
+function endedNotice(order: Order): Notice {
+  const { status } = order
+  if (!isActive(status)) return { kind: 'problem', title: `The order was ${status} in the meantime`, detail: 'Nothing was shipped.' }
+  // A large order is not parsed to find out whether its rest was cancelled.
+  const what = !isDeferred(order) && order.isRestCancelled ? 'The rest of the order was cancelled' : 'Somebody else changed the order'
+  const detail = 'What you sent was not shipped, because nothing is left to ship. What was shipped before is listed below.'
+  return { kind: 'problem', title: `${what} in the meantime`, detail }
+}
+
 /** The page lists the errors of a shipment below the notice. Other refusals are explained by the notice alone. */
-function noticeOf(problem: ProblemDocument): Notice {
+function noticeOf(problem: ProblemDocument, order: Order): Notice {
+  if (problem.status < 500 && !isOpen(order.status)) return endedNotice(order)
   if (problem.errors === undefined) return refusalNotice(problem, 'the order')
   const detail = 'Nothing was stored. Correct what is listed here, then send it again. This page shows the order as it is now.'
   return { kind: 'problem', title: 'The shipment has errors', detail }

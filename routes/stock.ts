@@ -19,8 +19,8 @@ const stockRoute: RoutePlugin = async (app) => {
     '/product/:product_id/stock',
     { schema: { params: productPath }, config: { ...shown, describes: getStock } },
     async (request, reply) => {
-      const current = await request.read((store) => store.stock(request.params.product_id))
-      return reply.represent(current)
+      const { product_id: id } = request.params
+      return reply.represent(request.isPage ? await withProduct(request, id) : await request.read((store) => store.stock(id)))
     }
   )
 
@@ -29,11 +29,12 @@ const stockRoute: RoutePlugin = async (app) => {
     { schema: { params: productPath, body: stock }, config: { ...seller, describes: setStock } },
     async (request, reply) => {
       const { onHand } = request.body
-      const current = await request.read((store) => store.stock(request.params.product_id))
+      const current = await withProduct(request, request.params.product_id)
       const isRepeated = request.operation.mayRepeat && compare(current.onHand, onHand) === 0
       if (request.isAlreadySatisfied(isRepeated)) return reply.represent(current)
       const expected = request.precondition(request.currentOf(current), 'replaces')
-      return reply.represent(await app.store.putStock(current.productId, onHand, expected, { sender: senderName(request) }))
+      const stored = await app.store.putStock(current.productId, onHand, expected, { sender: senderName(request) })
+      return reply.represent({ ...stored, product: current.product })
     }
   )
 
@@ -48,7 +49,7 @@ const stockRoute: RoutePlugin = async (app) => {
   )
 
   async function refused(request: FastifyRequest, problem: ProblemDocument, { fields }: TypedForm): Promise<string | undefined> {
-    const current = await request.read((store) => store.stock(productIdOf(request)))
+    const current = await withProduct(request, productIdOf(request))
     const { customer, ifMatch = '' } = request.operation
     const typed = problem.status === 412 ? undefined : fields.get('on-hand')
     // After a 401 the form keeps its version and its customer, so that the person can sign in in another tab and resubmit it.
@@ -61,6 +62,14 @@ const stockRoute: RoutePlugin = async (app) => {
     }
     return request.page(page, isSignedOut ? { formTag: ifMatch } : {})
   }
+}
+
+/** The stock with its product, which the page names, so that the entity tag of the page depends on it. */
+function withProduct(request: FastifyRequest, id: string): Promise<ShownStock> {
+  return request.read(async (store) => {
+    const [stock, product] = await Promise.all([store.stock(id), store.product(id)])
+    return { ...stock, product }
+  })
 }
 
 const problems = ['product-not-found', 'product-deleted'] as const

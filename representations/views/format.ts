@@ -3,7 +3,8 @@ import type { OrderItem } from '../../domain/order.ts'
 import { isImageUri, type Product } from '../../domain/product.ts'
 import { leastQuantity, quantityRule } from '../../domain/quantities.ts'
 import { leftOf } from '../../domain/shipping.ts'
-import { perUnit, unitName, unitNameOf } from './units.ts'
+import { unitNameOf } from '../../domain/unit-names.ts'
+import { perUnit, unitName } from './units.ts'
 
 const locale = 'en'
 const currencies = new Map<string, Intl.NumberFormat>()
@@ -54,7 +55,7 @@ export function shipped({ quantity, shippedQuantity = zero }: Pick<OrderItem, 'q
   return compare(left, zero) > 0 ? `${number(shippedQuantity)} shipped, ${number(left)} to come` : 'all shipped'
 }
 
-export { perUnit, unitName }
+export { perUnit, unitName, unitNameOf }
 
 const dayAndTime = atFirstUse(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' }))
 const day = atFirstUse(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' }))

@@ -8,7 +8,7 @@ import { uris } from '../links.ts'
 import { type Notice, refusalNotice } from '../notice.ts'
 import type { ProblemDocument } from '../problem.ts'
 import type { Context } from '../representation.ts'
-import { renderPage } from '../views.ts'
+import { renderPage, type Title } from '../views.ts'
 import { type Errors, type Field, fieldOf, noErrors, type Values } from './fields.ts'
 import { label } from './format.ts'
 import { errorsOf, missingMessages } from './order-form-errors.ts'
@@ -28,7 +28,7 @@ import { unitTerms } from './units.ts'
 
 /** The content of the form for a new order or for a change to one. */
 export interface OrderForm {
-  readonly title: string
+  readonly title: Title
   readonly action: string
   readonly values: Values
   /** For a new order: it makes a second post harmless. */

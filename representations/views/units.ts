@@ -16,7 +16,3 @@ export function perUnit(code: string): string {
 export function unitTerms(): Readonly<Record<string, { readonly per: string; readonly step: string }>> {
   return Object.fromEntries(namedUnits.map((unit) => [unit, { per: perUnit(unit), step: plain(quantityRule({ unit }).step) }]))
 }
-
-export function unitNameOf(code: string, quantity: string): string {
-  return namesOf(code)[quantity === '1' ? 0 : 1]
-}

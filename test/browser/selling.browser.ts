@@ -44,18 +44,33 @@ for (const javaScriptEnabled of [false, true]) {
       await page.getByText(`${what} this order…`).dblclick()
       t.notOk(await confirm.isVisible(), 'a double click opens and closes it')
       t.equal((await shop.store.order(order.id)).status, from)
+      await page.getByLabel('Note for the buyer').fill('We no longer ship there.\nCall us.')
       await page.getByText(`${what} this order…`).click()
-      const reason = page.getByLabel('Reason (the buyer sees it)').filter({ visible: true })
-      await reason.fill('We no longer ship there.\nCall us.')
       await page.setViewportSize({ width: 320, height: 700 })
       t.ok(await page.evaluate('document.documentElement.scrollWidth <= 320'), 'a small phone does not scroll sideways')
-      if (javaScriptEnabled) t.same(await violations(page), [], 'the form with the reason')
+      if (javaScriptEnabled) t.same(await violations(page), [], 'the open confirmation')
       await confirm.click()
       await page.locator('.headline').filter({ hasText: done }).waitFor()
       const { status, sellerNote } = await shop.store.order(order.id)
       t.same([status, sellerNote], [done.toLowerCase(), 'We no longer ship there.\nCall us.'])
       await page.goto(`${shop.url}/order/${order.id}`)
       t.match(await page.getByLabel('From the seller').innerText(), 'We no longer ship there.')
+    })
+  }
+
+  for (const from of ['received', 'shipped'] as const) {
+    t.test(`Enter saves the date of what is ${from}, and leaves its status as it is, ${how}`, async (t) => {
+      const { page } = await visit(t, shop, { javaScriptEnabled })
+      await signIn(page, shop, seller)
+      const order = await place(from === 'received' ? 'received' : 'accepted')
+      if (from === 'shipped') await shop.store.setOrderStatus(order.id, 'shipped', {})
+      await page.goto(`${shop.url}/order/${order.id}/status`)
+      await page.getByLabel('Expected delivery date').fill('2026-12-03')
+      await page.getByLabel('Note for the buyer').fill('Soon')
+      const saved = page.waitForResponse((response) => response.request().method() === 'POST')
+      await page.getByLabel('Expected delivery date').press('Enter')
+      t.equal((await saved).status(), 303)
+      t.match(await shop.store.order(order.id), { status: from, expectedDeliveryDate: '2026-12-03', sellerNote: 'Soon' })
     })
   }
 }

@@ -44,7 +44,7 @@ for (const javaScriptEnabled of [false, true]) {
     await page.getByLabel('Hex bolt').fill('3')
     await page.getByLabel('Circuit breaker').fill('5')
     await ship.click()
-    const error = page.getByRole('alert').getByRole('link', { name: 'but 4 of 4 is left' })
+    const error = page.getByRole('alert').getByRole('link', { name: 'only 4 units left to ship' })
     await error.waitFor()
     await error.click()
     t.equal(await page.evaluate('document.activeElement.name'), 'item.2.quantity', 'the link of an error leads to its field')
@@ -70,6 +70,28 @@ for (const javaScriptEnabled of [false, true]) {
     t.match(await text(), /Shipped .*all shipped.*all shipped.*Shipment 2: .*Shipment 1: /)
     await follow(buying, buying.getByRole('link', { name: 'Shipment 2' }))
     t.match(await buying.locator('main').innerText(), /Hex bolt[\s\S]*Circuit breaker/)
+  })
+}
+
+for (const javaScriptEnabled of [false, true]) {
+  t.test(`Enter ships nothing, ${javaScriptEnabled ? 'with scripts' : 'without scripts'}`, async (t) => {
+    const order = await place(`PO-ENTER-${javaScriptEnabled}`)
+    const { page } = await visit(t, shop, { javaScriptEnabled })
+    await signIn(page, shop, seller)
+    const posts: string[] = []
+    page.on('request', (request) => request.method() === 'POST' && posts.push(request.url()))
+    for (const uri of [`${order}/status`, `${order}/shipments`]) {
+      await page.goto(uri)
+      for (const [label, text] of Object.entries({ 'Hex bolt': '2', Carrier: 'DHL', 'Tracking number': '00340434' })) {
+        await page.getByLabel(label).fill(text)
+        await page.getByLabel(label).press('Enter')
+        t.equal(await page.getByLabel(label).inputValue(), text, 'what was typed is still there')
+      }
+      t.same([page.url(), posts], [uri, []])
+    }
+    await page.getByRole('button', { name: 'Ship', exact: true }).click()
+    await page.getByRole('heading', { name: 'Shipment 1' }).waitFor()
+    t.match(await page.locator('main').innerText(), /by DHL, 00340434[\s\S]*2 units/)
   })
 }
 

@@ -201,3 +201,17 @@ t.test('the seller’s notes of an order have a limit together; where they are o
   t.match(decideDetails(over, { items: [{ line: 1, note: 'Soon.' }] })?.items[0], { sellerNote: 'Soon.' })
   t.ok(decideDetails(over, { expectedDeliveryDate: '2026-12-01' }))
 })
+
+t.test('a shipment of more than is left is told how much that is, in the unit of the line', (t) => {
+  const before = order([line(1, 'a', '4', shipped('3')), line(2, 'b', '2.5', { unit: 'KGM' }), line(3, 'c', '2', shipped('2'))])
+  const items = [1, 2, 3].map((number) => ({ line: number, quantity: decimal('9') }))
+  t.throws(() => decideShipment(before, { items }, {}, { now: 1 }), {
+    code: 'shipment-refused',
+    faults: [
+      'Line 1 (a) has only 1 unit left to ship, not 9.',
+      'Line 2 (b) has only 2.5 kg left to ship, not 9.',
+      'Line 3 (c) has nothing left to ship: all 2 units were shipped.'
+    ].map((detail, i) => ({ code: 'not-left', detail, at: ['item', i + 1, 'quantity'] }))
+  })
+  t.end()
+})

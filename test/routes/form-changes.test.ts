@@ -226,7 +226,7 @@ t.test('an order number that is taken is marked, and leads to the order that has
   const said = body.match(/You already have an order with the number PO-1[^<]*/g)
   t.same(
     said,
-    Array(2).fill('You already have an order with the number PO-1 and other content.'),
+    Array(2).fill('You already have an order with the number PO-1 and other content. Choose another number, or change that order.'),
     'once in the list, and once at its field'
   )
 })

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { decimal } from '../../domain/money.ts'
 import { mostWeight } from '../../domain/product-list.ts'
 import { productXsd } from '../../schemas/product.ts'
 import { makeXmlGate } from '../../xml/gate.ts'
@@ -60,6 +61,40 @@ t.test('the title of a list of products has its search and its category', async 
     ['?q=%3F', 'Products']
   ] as const) {
     const { body } = await app.inject({ url: `/products${query}`, headers: { accept: 'text/html' } })
-    t.match([/<h1>([^<]*)/.exec(body)?.[1], /<title>([^<]*)/.exec(body)?.[1]?.startsWith(`${title} · `)], [title, true], query)
+    t.match(
+      [/<h1>(.*?)<\/h1>/.exec(body)?.[1]?.replace(/<\/?bdi>/g, ''), /<title>([^<]*)/.exec(body)?.[1]?.startsWith(`${title} · `)],
+      [title, true],
+      query
+    )
   }
+})
+
+t.test('a search in a category that finds nothing offers the same search in all categories', async (t) => {
+  const { app } = await build(t, { products: { 'ABC-1': { categories: ['Bolts'] } } })
+  const page = async (query: string) => (await app.inject({ url: `/products${query}`, headers: { accept: 'text/html' } })).body
+  t.match(await page('?q=nut+m8&category=Bolts'), '<a href="/products?q=nut+m8">Search all categories for “<bdi>nut m8</bdi>”</a>')
+  t.notMatch(await page('?q=nut'), 'Search all categories')
+})
+
+t.test('the page of stock shows the name of the product and its unit, and changes with them', async (t) => {
+  const { app, store, key } = await build(t, { products: { 'ABC-1': { name: 'Sand <fine>', unit: 'KGM', onHand: decimal('2.5') } } })
+  const seller = await key('Seller', 'catalogue')
+  const url = '/product/ABC-1/stock'
+  const page = (more: Readonly<Record<string, string>> = {}) => app.inject({ url, headers: { accept: 'text/html', ...seller, ...more } })
+  const { body, headers } = await page()
+  t.match(body, '<h1>Stock of <bdi>Sand &lt;fine&gt;</bdi> (ABC-1)</h1>')
+  t.match(body, /<strong>2\.5<\/strong> kg on hand[\s\S]*In kg/)
+  const tag = String(headers['etag'])
+  t.equal((await page({ 'if-none-match': tag })).statusCode, 304)
+  const put = (condition: string) =>
+    app.inject({
+      method: 'PUT',
+      url,
+      headers: { ...seller, 'content-type': 'application/json', 'if-match': condition },
+      payload: { onHand: '3' }
+    })
+  t.equal((await put(tag)).statusCode, 200, 'the tag of the page is good for a write')
+  const written = String((await page()).headers['etag'])
+  await store.putProduct('ABC-1', draft({ name: 'Gravel', unit: 'KGM' }), {})
+  t.match((await page({ 'if-none-match': written })).body, 'Gravel')
 })

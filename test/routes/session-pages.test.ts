@@ -32,3 +32,12 @@ t.test('a page that needs a key asks a person to sign in, and a machine to send 
   const left = await app.inject({ method: 'POST', url: '/webhooks', headers, payload: 'url=https%3A%2F%2Fa.example&_customer=Other' })
   t.match([left.statusCode, left.body], [401, /<h1>Sign in to go on<\/h1>[\s\S]*You are no longer signed in as Other/])
 })
+
+t.test('a guest who looks for an order is told where it is', async (t) => {
+  const { app } = await build(t)
+  const page = async (url: string) => (await app.inject({ url, headers: { accept: 'text/html' } })).body
+  for (const url of ['/orders', '/orders?status=accepted', '/session?next=%2Forders']) {
+    t.match(await page(url), 'your order is at the address that was shown when you placed it', url)
+  }
+  for (const url of ['/session', '/webhooks']) t.notMatch(await page(url), 'your order is at', url)
+})

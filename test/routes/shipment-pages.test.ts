@@ -12,7 +12,7 @@ t.test('a page shows what was shipped, and the seller ships from a form', async 
   const seen = await page(order, {})
   t.match(
     seen.body,
-    /Shipped in part[\s\S]*3 shipped, 1 to come[\s\S]*Shipment 1[\s\S]*href="https:\/\/dhl.example\/T&amp;1" rel="noreferrer noopener"[\s\S]*3 units Hex bolt/
+    /Shipped in part[\s\S]*3 shipped, 1 to come[\s\S]*Shipment 1[\s\S]*href="https:\/\/dhl.example\/T&amp;1" rel="noreferrer noopener"[\s\S]*3 units <bdi>Hex bolt<\/bdi>/
   )
   t.notMatch((await page(`${order}/shipments`, {})).body, '<form')
   for (const url of [`${order}/status`, `${order}/shipments`]) t.match((await page(url)).body, `action="${order}/shipments"`)
@@ -29,7 +29,7 @@ t.test('a page shows what was shipped, and the seller ships from a form', async 
   }
   const stale = await post({ '_idempotency-key': 'other', 'tracking-uri': '' })
   t.match([stale.statusCode, stale.body], [412, 'Somebody else changed the order'])
-  t.match((await page(`${order}/shipment/2`)).body, /by DHL[\s\S]*Track it[\s\S]*ABC-2/)
+  t.match((await page(`${order}/shipment/2`)).body, /by <bdi>DHL<\/bdi>[\s\S]*Track it[\s\S]*ABC-2/)
   t.match((await page(order)).body, /Shipment 2[\s\S]*Shipment 1/)
 })
 
@@ -59,11 +59,11 @@ t.test('the form names each line, and its errors are listed with links to their 
   const order = String(placed.headers['location'])
   const { body } = await shop.app.inject({ url: `${order}/shipments`, headers: { ...seller, accept: 'text/html' } })
   t.same(
-    Array.from(body.matchAll(/<label for="item\.\d\.quantity">([^<]*)</g), ([, label]) => label),
-    ['Line 1 · ABC-1 · Hex bolt', 'Line 2 · ABC-1 · Hex bolt', 'Line 3 · ABC-1 · Hex bolt']
+    Array.from(body.matchAll(/<label for="item\.\d\.quantity">(.*?)<\/label>/g), ([, label]) => label),
+    ['Line 1 · ABC-1 · <bdi>Hex bolt</bdi>', 'Line 2 · ABC-1 · <bdi>Hex bolt</bdi>', 'Line 3 · ABC-1 · <bdi>Hex bolt</bdi>']
   )
   t.match(body, /aria-describedby="item\.2\.quantity-left item\.2\.quantity-about"/)
-  t.match(body, /id="item\.2\.quantity-about">Buyer’s line 20\nred &lt;one&gt;</)
+  t.match(body, /id="item\.2\.quantity-about">Buyer’s line <bdi>20<\/bdi>\n<bdi>red &lt;one&gt;<\/bdi></)
 
   const [tag, key] = [hidden(body, '_if-match') ?? '', hidden(body, '_idempotency-key') ?? '']
   const fields = { _lines: 'given', '_if-match': tag, '_idempotency-key': key }
@@ -79,7 +79,7 @@ t.test('the form names each line, and its errors are listed with links to their 
   t.same(await listed({ 'item.1.quantity': '99', 'item.2.quantity': '1.5' }), [
     422,
     'The shipment has errors',
-    '<a href="#item.1.quantity">The shipment has 99 of line 1 (ABC-1), but 3 of 3 is left.</a>',
+    '<a href="#item.1.quantity">Line 1 (ABC-1) has only 3 units left to ship, not 99.</a>',
     '<a href="#item.2.quantity">Line 2 is counted in whole units (C62): 1.5 of it cannot be shipped.</a>'
   ])
   t.same(await listed({ 'item.3.quantity': 'abc', 'tracking-uri': 'ftp://x' }), [
@@ -89,4 +89,76 @@ t.test('the form names each line, and its errors are listed with links to their 
     '<a href="#tracking-uri">Link to the tracking page is &quot;ftp://x&quot;; it must be a web address (https or http) of up to 2,000 characters.</a>'
   ])
   t.same(await listed({}), [422, 'The shipment does not fit the order'])
+})
+
+t.test('when the buyer cancels the order before the form that ships it is sent, the page says so, and shows the status', async (t) => {
+  const shop = await build(t, { products })
+  const seller = await shop.key('ERP', 'fulfilment')
+  for (const [part, title, status] of [
+    [undefined, 'The order was cancelled in the meantime', 'Cancelled'],
+    [line(1, 1), 'The rest of the order was cancelled in the meantime', 'Shipped']
+  ] as const) {
+    const order = await placed(shop)
+    if (part) await ship(shop, order, `<shipment>${part}</shipment>`, seller)
+    const { body } = await shop.app.inject({ url: `${order}/shipments`, headers: { ...html, ...seller } })
+    t.match(body, '<span class="state accepted">Accepted</span>')
+    const fields = Object.fromEntries(['_if-match', '_idempotency-key', '_lines'].map((name) => [name, hidden(body, name) ?? '']))
+    t.equal((await shop.app.inject({ method: 'DELETE', url: order })).statusCode, 200)
+    const sent = await postForm(shop.app, `${order}/shipments`, { ...fields, 'item.1.quantity': '1' }, { ...html, ...seller })
+    t.match([sent.statusCode, sent.body], [412, `<strong>${title}</strong>`])
+    t.match(sent.body, `>${status}</span>`)
+    t.notMatch(sent.body, /send your change again|shipped yet/)
+  }
+})
+
+t.test('a form that is sent again with other quantities is told what it shipped, and shows what is left', async (t) => {
+  const shop = await build(t, { products })
+  const seller = await shop.key('ERP', 'fulfilment')
+  const order = await placed(shop)
+  await ship(shop, order, `<shipment>${line(2, 1)}</shipment>`, seller)
+  const { body } = await shop.app.inject({ url: `${order}/status`, headers: { ...html, ...seller } })
+  const fields = Object.fromEntries(['_if-match', '_idempotency-key', '_lines'].map((name) => [name, hidden(body, name) ?? '']))
+  const send = (quantity: string) =>
+    postForm(shop.app, `${order}/shipments`, { ...fields, 'item.1.quantity': quantity, carrier: 'DHL' }, { ...html, ...seller })
+  for (const _ of [1, 2]) t.match(await send('3'), { statusCode: 303, headers: { location: `${order}/shipment/2` } })
+  const again = await send('2')
+  t.equal(again.statusCode, 422)
+  t.match(
+    again.body,
+    /<strong>This form was sent already<[\s\S]*It made shipment 2, which is listed below. Nothing more was shipped now. The form shows what is left./
+  )
+  t.match(again.body, /id="item\.1\.quantity" name="item\.1\.quantity" value="1"/)
+  t.notMatch(again.body, /idempotency key was|new key/i)
+  const next = Object.fromEntries(['_if-match', '_idempotency-key', '_lines'].map((name) => [name, hidden(again.body, name) ?? '']))
+  const rest = await postForm(shop.app, `${order}/shipments`, { ...next, 'item.1.quantity': '1' }, { ...html, ...seller })
+  t.match(rest, { statusCode: 303, headers: { location: `${order}/shipment/3` } })
+})
+
+t.test('the page of a shipment names its order, and where it goes', async (t) => {
+  const shop = await build(t, { products })
+  const seller = await shop.key('ERP', 'fulfilment')
+  const buyer = { name: 'Acme & Sons', address: { city: 'Town', postalCode: '12345', country: 'DE' } }
+  const item = [{ productId: 'ABC-1', quantity: '2' }]
+  const shipped = async (order: object) => {
+    const { headers } = await shop.app.inject({ method: 'POST', url: '/order', payload: { item, ...order } })
+    const uri = String(headers['location'])
+    await ship(shop, uri, '<shipment/>', seller)
+    return `${uri}/shipment/1`
+  }
+  const page = (url: string, tag = '') => shop.app.inject({ url, headers: { ...html, ...seller, ...(tag && { 'if-none-match': tag }) } })
+  const numbered = await shipped({ orderNumber: 'PO-<3>', buyer })
+  const { body, headers } = await page(numbered)
+  t.match(body, '<title>Shipment 1 of order PO-&lt;3&gt; · Tradepost</title>')
+  t.match(body, '<h1>Shipment 1 of order <bdi>PO-&lt;3&gt;</bdi></h1>')
+  t.match(body, /<h2>Buyer<\/h2>\s*<address><bdi>Acme &amp; Sons<\/bdi>\n<bdi>12345<\/bdi> <bdi>Town<\/bdi>\n<bdi>DE<\/bdi><\/address>/)
+  t.equal((await page(numbered, String(headers['etag']))).statusCode, 304)
+  t.match(
+    (await page(await shipped({ buyer, shipTo: { name: 'Depot' } }))).body,
+    /<h2>Ship to<\/h2>\s*<address><bdi>Depot<\/bdi><\/address>/
+  )
+  const plain = await shipped({})
+  const short = plain.split('/')[2]?.slice(0, 8)
+  t.match((await page(plain)).body, `<h1>Shipment 1 of order <bdi>${short}</bdi></h1>`)
+  const many = Array.from({ length: 40 }, () => ({ productId: 'ABC-1', quantity: '1', note: ['x'.repeat(1000)] }))
+  t.match((await page(await shipped({ item: many, buyer }))).body, 'This order is large: the address is on')
 })

@@ -232,25 +232,34 @@ t.test('the seller sets the date and the note in the form of the status', async 
   t.match((await shop.app.inject(order)).body, '<seller-note>Soon</seller-note>')
 })
 
-t.test(
-  'a refused form that ends the order is open, with the reason that was typed in it, and the other forms have the stored note',
-  async (t) => {
-    const shop = await build(t, { settings: { ACCEPTANCE: 'manual' } })
-    const seller = await shop.key('ERP', 'fulfilment')
-    const order = await placed(shop)
-    const read = async () => (await shop.app.inject({ url: `${order}/status`, headers: { ...html, ...seller } })).body
-    const before = { _method: 'PUT', '_if-match': hidden(await read(), '_if-match') ?? '' }
-    const put = (fields: Record<string, string>) => post(shop.app, `${order}/status`, { ...before, ...fields }, { ...html, ...seller })
-    t.equal((await put({ status: 'received', note: 'Please wait' })).statusCode, 303)
-    const refused = await put({ status: 'rejected', note: 'Too far' })
-    t.equal(refused.statusCode, 412)
-    const notes = Object.fromEntries(
-      Array.from(refused.body.matchAll(/<textarea id="([^"]*)" name="note"[^>]*>\n([^<]*)/g), ([, id, note]) => [id, note])
-    )
-    t.same(notes, { note: 'Please wait', 'reason-rejected': 'Too far', 'reason-cancelled': 'Please wait' })
-    t.match(refused.body, /<details class="confirm" open><summary>Reject[\s\S]*<details class="confirm"><summary>Cancel/)
-    const again = await put({ '_if-match': hidden(refused.body, '_if-match') ?? '', status: 'rejected', note: 'Too far' })
-    t.equal(again.statusCode, 303)
-    t.match((await shop.app.inject(order)).body, /<status>rejected<[\s\S]*<seller-note>Too far</)
+t.test('the buttons that end the order send the form of the date and the note, which keeps what was typed if it is refused', async (t) => {
+  const shop = await build(t, { settings: { ACCEPTANCE: 'manual' } })
+  const seller = await shop.key('ERP', 'fulfilment')
+  const order = await placed(shop)
+  const read = async () => (await shop.app.inject({ url: `${order}/status`, headers: { ...html, ...seller } })).body
+  const before = { _method: 'PUT', '_if-match': hidden(await read(), '_if-match') ?? '' }
+  const put = (fields: Record<string, string>) => post(shop.app, `${order}/status`, { ...before, ...fields }, { ...html, ...seller })
+  t.equal((await put({ status: 'received', note: 'Please wait' })).statusCode, 303)
+  const refused = await put({ status: 'rejected', note: 'Too far', 'expected-delivery-date': '2026-12-01' })
+  t.equal(refused.statusCode, 412)
+  const notes = Array.from(refused.body.matchAll(/<textarea id="([^"]*)" name="note"[^>]*>\n([^<]*)/g), ([, ...note]) => note)
+  t.same(notes, [['note', 'Too far']], 'there is one note, so that none is typed in vain')
+  t.match(refused.body, 'value="2026-12-01"')
+  t.match(refused.body, /<details class="confirm" open><summary>Reject[\s\S]*<details class="confirm"><summary>Cancel/)
+  for (const status of ['rejected', 'cancelled']) t.match(refused.body, `form="details" name="status" value="${status}"`)
+  const again = await put({ '_if-match': hidden(refused.body, '_if-match') ?? '', status: 'rejected', note: 'Too far' })
+  t.equal(again.statusCode, 303)
+  t.match((await shop.app.inject(order)).body, /<status>rejected<[\s\S]*<seller-note>Too far</)
+})
+
+t.test('the first button of the form, which Enter presses, leaves the status as it is', async (t) => {
+  const shop = await build(t, { settings: { ACCEPTANCE: 'manual' } })
+  const seller = await shop.key('ERP', 'fulfilment')
+  const order = await placed(shop)
+  for (const status of ['received', 'accepted', 'shipped', 'completed']) {
+    if (status !== 'received') t.equal((await set(shop, order, status, seller)).statusCode, 200)
+    const { body } = await shop.app.inject({ url: `${order}/status`, headers: { ...html, ...seller } })
+    const form = body.slice(body.indexOf('id="details"'))
+    t.match(/<button[^>]* name="status" value="(\w+)"/.exec(form)?.[1], status)
   }
-)
+})
