@@ -39,6 +39,13 @@ export interface Fault {
 /** The most faults of one document that a problem lists. */
 export const mostFaults = 100
 
+interface ErrorDetails {
+  readonly faults?: readonly Fault[]
+  readonly orderId?: string | undefined
+  readonly productId?: string | undefined
+  readonly cause?: unknown
+}
+
 export class DomainError extends Error {
   override readonly name = 'DomainError'
   readonly code: DomainErrorCode
@@ -46,12 +53,15 @@ export class DomainError extends Error {
   readonly faults: readonly Fault[]
   /** The order that already has the number (`order-number-taken`). */
   readonly orderId: string | undefined
+  /** The product that already has the id (`product-exists`). */
+  readonly productId: string | undefined
 
-  constructor(code: DomainErrorCode, detail: string, more: { faults?: readonly Fault[]; orderId?: string; cause?: unknown } = {}) {
+  constructor(code: DomainErrorCode, detail: string, more: ErrorDetails = {}) {
     super(detail, more.cause === undefined ? undefined : { cause: more.cause })
     this.code = code
     this.faults = more.faults?.slice(0, mostFaults) ?? []
     this.orderId = more.orderId
+    this.productId = more.productId
   }
 }
 

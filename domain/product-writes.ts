@@ -57,7 +57,7 @@ export function decideProduct(write: ProductWrite, entry: CatalogueEntry | undef
   const active = entry?.deleted === false ? entry : undefined
   switch (write.verb) {
     case 'create':
-      if (active) throw new DomainError('product-exists', `There is a product ${write.id} already.`)
+      if (active) throw productExists(write.id)
       return saved(write, entry, active, catalogue)
     case 'put':
       checkPrecondition(write.expected, active?.product.version)
@@ -102,6 +102,11 @@ export function importOutcome(write: () => CatalogueChange): ImportOutcome {
   }
 }
 
+function productExists(id: string): DomainError {
+  const detail = `There is a product ${id} already. Choose another id, or replace that product with PUT.`
+  return new DomainError('product-exists', detail, { productId: id, faults: [{ detail, at: [] }] })
+}
+
 /** @param active the entry, unless its product is deleted */
 function saved(
   { id, draft }: ImportItem,
@@ -117,7 +122,8 @@ function saved(
   const isNewGtin = draft.gtin !== undefined && draft.gtin !== active?.product.gtin
   const holder = isNewGtin ? otherHolder(draft.gtin, id) : undefined
   if (holder !== undefined) {
-    throw new DomainError('gtin-taken', `The product ${holder} already has the GTIN ${draft.gtin}.`)
+    const detail = `The product ${holder} already has the GTIN ${draft.gtin}. Correct the GTIN here or there.`
+    throw new DomainError('gtin-taken', detail, { faults: [{ detail, at: ['gtin'] }] })
   }
   const { onHand = active?.stock.onHand ?? zero, ...content } = draft
   const setsStock = draft.onHand !== undefined || !active

@@ -30,6 +30,7 @@ export interface ProblemContent {
   readonly headers?: Readonly<Record<string, string>>
   readonly available?: readonly string[] | undefined
   readonly orderId?: string
+  readonly productId?: string
   readonly notation?: DocumentNotation | undefined
 }
 
@@ -50,8 +51,8 @@ export function contentOf(
 ): ProblemContent {
   const known = error instanceof PositionError ? notACursor() : error
   if (known instanceof DomainError) {
-    const { code, message, faults, orderId } = known
-    return { code, detail: message, faults, ...(orderId === undefined ? {} : { orderId }) }
+    const { code, message, faults, orderId, productId } = known
+    return { code, detail: message, faults, ...defined({ orderId, productId }) }
   }
   if (known instanceof Problem) {
     const { code, message, faults, headers, available, notation } = known

@@ -1,10 +1,11 @@
 import { ublMediaTypes } from '../http/media-types.ts'
-import type { MediaType } from '../representations/api-description.ts'
+import type { MediaType, Operation } from '../representations/api-description.ts'
 import type { Representations } from '../representations/representation.ts'
 import type { DocumentSchema } from '../schemas/document.ts'
 import { formMediaType } from '../schemas/form.ts'
 import { type ElementType, rootType } from '../schemas/vocabulary.ts'
 import type { DocumentSchemas } from './components.ts'
+import type { OwnForm } from './description.ts'
 import { answerExample, formExamples, requestJson, requestXml } from './examples.ts'
 import { described, type JsonSchema, textSchema } from './texts.ts'
 
@@ -13,16 +14,20 @@ type Content = Readonly<Record<string, MediaType>>
 /** Adds an example to the components. @returns a reference to it */
 export type KeepExample = (name: string, value: unknown) => Pick<MediaType, 'examples'>
 
-/** The body that a page's form posts: the intended method, the entity tag of the resource, and the fields. */
-export const pageForm: Content = {
-  [formMediaType]: {
-    schema: {
-      type: 'object',
-      properties: { _method: { type: 'string' }, '_if-match': { type: 'string' } },
-      required: ['_method'],
-      additionalProperties: { type: 'string' }
-    }
-  }
+/** The form of a page that has another method performed: the method, the entity tag of the resource, and the fields. */
+const pageForm: JsonSchema = {
+  type: 'object',
+  properties: { _method: { type: 'string' }, '_if-match': { type: 'string' } },
+  required: ['_method'],
+  additionalProperties: { type: 'string' }
+}
+
+/** The request body of a route that takes forms only. @param own the route's own form, if it reads one itself */
+export function formBody(own: OwnForm | undefined): NonNullable<Operation['requestBody']> {
+  if (!own) return { required: true, content: { [formMediaType]: { schema: pageForm } } }
+  const fields = Object.entries(own.fields).map(([name, description]) => [name, { type: 'string', description }])
+  const schema = { type: 'object', properties: Object.fromEntries(fields), additionalProperties: { type: 'string' } }
+  return { required: own.required, content: { [formMediaType]: { schema } } }
 }
 
 /** The request body of a document's route, by media type. JSON and forms name no root element; theirs is the first. */

@@ -7,6 +7,14 @@ declare module 'fastify' {
   }
 }
 
+/** The form of a route that has no document. */
+export interface OwnForm {
+  /** False: a program posts without a body. */
+  readonly required: boolean
+  /** The names of the fields, with their descriptions. */
+  readonly fields: Readonly<Record<string, string>>
+}
+
 /** The OpenAPI description of a route. Routes without it do not appear in the API's description. */
 export interface Description {
   /** The operationId, which is unique in the API. Generated clients use it as a function name. */
@@ -30,6 +38,8 @@ export interface Description {
   readonly shownOnce?: true
   /** The answer has an entity tag, although its media type is not negotiated. */
   readonly tagged?: true
+  /** The form that the route reads itself. Without this, a route that takes only forms reads the method to perform from `_method`. */
+  readonly reads?: OwnForm
   /** The media types of the response, if they are not negotiated. */
   readonly sends?: readonly string[]
 }

@@ -1,7 +1,7 @@
 import type { ProblemCode } from '../http/problem-codes.ts'
 import type { Operation, Parameter, Reference, Response } from '../representations/api-description.ts'
 import { isDocumentSchema } from '../schemas/document.ts'
-import { answerContent, type KeepExample, pageForm, plainContent, requestContent } from './bodies.ts'
+import { answerContent, formBody, type KeepExample, plainContent, requestContent } from './bodies.ts'
 import type { DocumentSchemas } from './components.ts'
 import { responseFields } from './fields.ts'
 import type { ProblemResponses } from './problem-responses.ts'
@@ -15,7 +15,8 @@ import {
   problemsOf,
   requestFieldsOf,
   responseFieldsOf,
-  securityOf
+  securityOf,
+  takesFormsOnly
 } from './rules.ts'
 import type { JsonSchema } from './texts.ts'
 
@@ -110,7 +111,7 @@ export function writeOperation(route: DescribedRoute, writing: Writing): Operati
     tags: [tagOf(route)],
     security: securityOf(route, writing.guestOrders),
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(isPageForm(route) ? { requestBody: { required: true, content: pageForm } } : {}),
+    ...(takesFormsOnly(route) ? { requestBody: formBody(describes.reads) } : {}),
     ...(isDocumentSchema(schema.body)
       ? { requestBody: { required: true, content: requestContent(schema.body, writing.documents, writing.keepExample) } }
       : {}),

@@ -36,9 +36,14 @@ export function hasContent(status: number): boolean {
   return status !== 204 && status !== 303
 }
 
-/** Whether HTML forms post to the route. Browsers' forms do not support PUT and DELETE. */
-export function isPageForm({ config, schema }: DescribedRoute): boolean {
+/** Whether the route takes HTML forms and no documents. */
+export function takesFormsOnly({ config, schema }: DescribedRoute): boolean {
   return config.form !== undefined && schema.body === undefined
+}
+
+/** Whether the route performs the PUT or DELETE of an HTML form. Browsers' forms do not support these methods. */
+export function isPageForm(route: DescribedRoute): boolean {
+  return takesFormsOnly(route) && route.describes.reads === undefined
 }
 
 /** Whether the route honours `Prefer: return`: it responds to a write with the representation, unless the client prefers none. */
@@ -63,7 +68,6 @@ export function problemsOf(route: DescribedRoute): ReadonlySet<ProblemCode> {
   const { config, schema, describes } = route
   const codes = new Set<ProblemCode>([
     'malformed-request',
-    'unauthenticated',
     'uri-too-long',
     'internal-error',
     'overloaded',
@@ -73,19 +77,17 @@ export function problemsOf(route: DescribedRoute): ReadonlySet<ProblemCode> {
   const add = (condition: unknown, ...more: ProblemCode[]) => {
     if (condition) for (const code of more) codes.add(code)
   }
+  add(!config.anonymous, 'unauthenticated')
   add(!config.unlimited, 'too-many-requests')
   // Forms from other origins are refused.
-  add(config.access || isPageForm(route), 'forbidden')
+  add(config.access || takesFormsOnly(route), 'forbidden')
   add(schema.params, 'not-found')
   add(config.represents, 'not-acceptable')
-  add(
-    isDocumentSchema(schema.body) || isPageForm(route),
-    'malformed-document',
-    'forbidden-xml',
-    'body-too-large',
-    'unsupported-media-type',
-    'invalid-document'
-  )
+  const readsDocument = isDocumentSchema(schema.body) || isPageForm(route)
+  add(readsDocument || takesFormsOnly(route), 'malformed-document', 'body-too-large', 'unsupported-media-type')
+  add(readsDocument, 'forbidden-xml', 'invalid-document')
+  // A body that the method does not take is refused.
+  add(route.method === 'DELETE', 'unsupported-media-type')
   // Preconditions apply to every represented resource, even to one without entity tags.
   add(hasValidators(route) || config.represents, 'precondition-failed')
   add(route.method === 'PUT' || (isPageForm(route) && hasValidators(route)), 'precondition-required')
@@ -145,9 +147,10 @@ export function responseFieldsOf(route: DescribedRoute, status: number): readonl
 
 /** The security requirements, of which one must be met: a key with a scope, or no key where guests are allowed. */
 export function securityOf(
-  { config: { access } }: DescribedRoute,
+  { config: { access, anonymous } }: DescribedRoute,
   guestOrders: boolean
 ): readonly Readonly<Record<string, readonly string[]>>[] {
+  if (anonymous) return [{}]
   if (!access) return [{}, { bearer: [] }, { basic: [] }]
   const keys = access.anyOf.flatMap((scope) => [{ bearer: [scope] }, { basic: [scope] }])
   return access.guests && guestOrders ? [{}, ...keys] : keys

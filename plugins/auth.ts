@@ -9,6 +9,10 @@ import { notationOf } from '../http/notation.ts'
 import { Problem } from '../http/problem.ts'
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route reads no keys: it is answered without the store, and also with a wrong key. */
+    anonymous?: true
+  }
   interface FastifyRequest {
     /** The sender of the request. It is a guest until `identity` is set. */
     readonly caller: Caller
@@ -26,9 +30,9 @@ declare module 'fastify' {
   }
 }
 
-/** Whether the request shows no key at all. Then no promise is needed to find out who the caller is. */
-function isAnonymous({ headers, signedInKey }: FastifyRequest): boolean {
-  return headers.authorization === undefined && signedInKey === undefined
+/** Whether the request shows no key at all, or none that matters. Then no promise is needed to find out who the caller is. */
+function isAnonymous({ headers, signedInKey, routeOptions }: FastifyRequest): boolean {
+  return (headers.authorization === undefined && signedInKey === undefined) || routeOptions.config.anonymous === true
 }
 
 /**

@@ -78,9 +78,11 @@ export default fp(
       }
     }
 
-    /** Links the order that the request conflicts with. A refusal of cXML has the status 200, with which a Location would mean a new order. */
-    function linkOrder(reply: FastifyReply, { orderId }: ProblemContent, sentStatus: number): void {
-      if (orderId !== undefined && sentStatus >= 400) reply.header('location', uris(base).order(orderId))
+    /** Links what the request conflicts with. A refusal of cXML has the status 200, with which a Location would mean a new order. */
+    function linkConflict(reply: FastifyReply, { orderId, productId }: ProblemContent, sentStatus: number): void {
+      if (sentStatus < 400) return
+      if (orderId !== undefined) reply.header('location', uris(base).order(orderId))
+      if (productId !== undefined) reply.header('location', uris(base).product(productId))
     }
 
     async function send(content: ProblemContent, request: FastifyRequest, reply: FastifyReply, page?: ProblemPage) {
@@ -92,7 +94,7 @@ export default fp(
       const buyerRefusal = representation.suffix === 'json' ? undefined : writeBuyerRefusal?.(problem)
       for (const name of ['etag', 'last-modified', 'link', 'cache-control']) reply.removeHeader(name)
       keepOpen(reply)
-      linkOrder(reply, content, buyerRefusal?.status ?? status)
+      linkConflict(reply, content, buyerRefusal?.status ?? status)
       if (buyerRefusal) return sendBuyerRefusal(reply, buyerRefusal)
       if (status === 503) reply.headers(retryAfter)
       const isPage = representation.suffix === 'html'

@@ -23,7 +23,7 @@ const ready = {
 export default fp(
   async function health(app: FastifyInstance, { store, isStopping }: Health) {
     const policy = { 'cache-control': 'no-store' }
-    const quiet = { logLevel: 'warn', config: { unlimited: true } } as const
+    const quiet = { logLevel: 'warn', config: { unlimited: true, anonymous: true } } as const
 
     app.get('/health/live', { ...quiet, config: { ...quiet.config, describes: live } }, async (_request, reply) =>
       reply.headers(policy).send({ status: 'live' })

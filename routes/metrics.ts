@@ -15,7 +15,7 @@ const describes = {
 export default fp(
   async function metrics(app: FastifyInstance, { metrics: { contentType, read } }: { metrics: Metrics }) {
     const readShared = shareWork(async () => Buffer.from(await read()))
-    app.get('/metrics', { logLevel: 'warn', config: { unlimited: true, describes } }, async (request, reply) => {
+    app.get('/metrics', { logLevel: 'warn', config: { unlimited: true, anonymous: true, describes } }, async (request, reply) => {
       const body = await readShared()
       // All requests that waited get the text at once, and sending it takes a while, so each waits for its turn.
       await request.nextTurn()

@@ -48,7 +48,15 @@ const getSession = { id: 'getSession', summary: 'The page to sign in and out', a
 const signIn = {
   id: 'signIn',
   summary: 'Sign in as a person',
-  answers: { 303: 'To the orders, or to where the person came from.', 422: 'The page again: the key is not valid.' }
+  answers: { 303: 'To the orders, or to where the person came from.', 422: 'The page again: the key is not valid.' },
+  reads: {
+    required: true,
+    fields: {
+      key: 'The API key of the person.',
+      next: 'The path of the page to show after signing in.',
+      _method: '`DELETE` signs the person out. To sign in, leave it out.'
+    }
+  }
 } as const
 const signOut = { id: 'signOut', summary: 'Sign out', answers: { 204: 'Signed out.' } } as const
 

@@ -168,7 +168,11 @@ const newSecret = {
   notes: `For ${overlapHours} hours deliveries are signed with the new secret and with the previous one. Older secrets stop working at once.`,
   answers: { 200: 'The webhook with its new secret.' },
   problems: ['webhook-not-found'],
-  shownOnce: true
+  shownOnce: true,
+  reads: {
+    required: false,
+    fields: { '_if-match': "The webhook's ETag, from its page. A program posts without a body and may send `If-Match`." }
+  }
 } as const
 
 export default fp(webhooks, {

@@ -18,6 +18,7 @@ export type Failure =
       readonly message: string
       readonly faults: readonly Fault[]
       readonly orderId: string | undefined
+      readonly productId: string | undefined
       readonly cause: ErrorData | string | undefined
     }
   | { readonly kind: 'large-read'; readonly size: number }
@@ -46,9 +47,9 @@ export function toFailure(error: unknown): Failure {
   if (error instanceof LargeRead) return { kind: 'large-read', size: error.size }
   if (error instanceof PositionError) return { kind: 'position', message: error.message }
   if (!(error instanceof DomainError)) return { kind: 'unexpected', ...dataOf(error) }
-  const { code, message, faults, orderId, cause } = error
+  const { code, message, faults, orderId, productId, cause } = error
   const causeData = cause === undefined || typeof cause === 'string' ? cause : dataOf(cause)
-  return { kind: 'domain', code, message, faults, orderId, cause: causeData }
+  return { kind: 'domain', code, message, faults, orderId, productId, cause: causeData }
 }
 
 /** @param verb the verb that failed, for the log */
@@ -56,9 +57,9 @@ export function fromFailure(failure: Failure, verb: string): Error {
   if (failure.kind === 'unexpected') return new Error(`${verb} failed in the database's thread`, { cause: errorOf(failure) })
   if (failure.kind === 'large-read') return new LargeRead(failure.size)
   if (failure.kind === 'position') return new PositionError(failure.message)
-  const { code, message, faults, orderId, cause } = failure
+  const { code, message, faults, orderId, productId, cause } = failure
   const originalCause = typeof cause === 'object' ? errorOf(cause) : cause
-  return new DomainError(code, message, { faults, cause: originalCause, ...(orderId === undefined ? {} : { orderId }) })
+  return new DomainError(code, message, { faults, cause: originalCause, orderId, productId })
 }
 
 function dataOf(error: unknown): ErrorData {

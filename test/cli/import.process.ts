@@ -230,7 +230,7 @@ t.test('a dry run tells what the import will do, also where lines that are far a
 new,New,1,${first}\ntwice,Twice,1,9520714000383\nother,Other,1,9520714000383\ntwice,Other,1,\nother,Other,1,9520714000383\nright,Right,2,${second}\n`
   const dryRun = await shop.importText('shop.csv', text, '--dry-run')
   t.equal(dryRun.stdout, summary(703, 6, 1, 1).replace('\n', ' (a dry run: nothing was stored)\n'))
-  t.equal(dryRun.stderr, 'shop.csv:709: other: The product twice already has the GTIN 9520714000383.\n')
+  t.equal(dryRun.stderr, 'shop.csv:709: other: The product twice already has the GTIN 9520714000383. Correct the GTIN here or there.\n')
   const done = await shop.importText('shop.csv', text)
   t.same({ ...done, stdout: `${done.stdout.trimEnd()} (a dry run: nothing was stored)\n` }, dryRun)
 })

@@ -35,7 +35,12 @@ t.test('a product that is created has version 1 and what its draft has', async (
 })
 
 t.test('a product that is there cannot be created, and a deleted one can: its versions go on', async (t) => {
-  t.throws(() => decide({ verb: 'create' }, active), { code: 'product-exists', message: 'There is a product a already.' })
+  t.throws(() => decide({ verb: 'create' }, active), {
+    code: 'product-exists',
+    message: 'There is a product a already. Choose another id, or replace that product with PUT.',
+    productId: 'a',
+    faults: [{ at: [] }]
+  })
   const again = decide({ verb: 'create' }, deleted)
   t.match(again, { created: true, deleted: false, product: { version: 3 }, stock: { version: 2, onHand: '0' } })
 })
@@ -96,7 +101,8 @@ t.test('another currency and a GTIN of another product are refused', async (t) =
       message: 'This shop sells in EUR, not in USD.',
       faults: [{ code: 'wrong-currency', at: ['price'] }]
     })
-    const taken = { code: 'gtin-taken', message: 'The product holder already has the GTIN 96385074.' }
+    const message = 'The product holder already has the GTIN 96385074. Correct the GTIN here or there.'
+    const taken = { code: 'gtin-taken', message, faults: [{ detail: message, at: ['gtin'] }] }
     t.throws(() => decide({ verb, draft: draft({ gtin: '96385074' }) }), taken)
     t.doesNotThrow(() => decide({ verb, id: 'holder', draft: draft({ gtin: '96385074', currency: 'EUR' }) }))
   }

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { buildOps } from '../../app.ts'
 import { reach } from '../../background/readiness.ts'
+import { DomainError } from '../../domain/errors.ts'
 import { build } from '../build.ts'
 
 t.test('the service is live and ready, and no cache may answer for it', async (t) => {
@@ -33,6 +34,19 @@ t.test('the service is not ready without its database, and ready again with it',
   t.equal((await app.inject('/health/live')).statusCode, 200)
   store.ping = ping
   t.equal((await app.inject('/health/ready')).statusCode, 200)
+})
+
+t.test('health and metrics look no key up, so that they are answered while the database is gone', async (t) => {
+  const { app, store, key } = await build(t)
+  const seller = await key('Seller', 'fulfilment')
+  store.findKey = () => Promise.reject(new DomainError('store-unavailable', 'gone'))
+  for (const headers of [seller, { authorization: 'Bearer tp_wrong' }, { authorization: 'Basic !' }]) {
+    for (const url of ['/health/live', '/health/ready', '/metrics']) {
+      t.equal((await app.inject({ url, headers })).statusCode, 200, `${url} ${headers.authorization}`)
+      t.equal((await app.inject({ method: 'HEAD', url, headers })).statusCode, 200)
+    }
+  }
+  t.equal((await app.inject({ url: '/products', headers: seller })).statusCode, 503)
 })
 
 t.test('the service is not ready when its database does not answer in time', async (t) => {

@@ -22,6 +22,8 @@ t.test('POST creates a product under the id of its document, or under one that t
   t.match(made.body, '<availability>out-of-stock</availability>')
   const twice = await post('<product id="NUT-8"><name>Nut</name><price>1</price></product>')
   t.match([twice.statusCode, twice.body], [409, 'product-exists'])
+  t.equal(twice.headers['location'], '/product/NUT-8', 'Location is the product that has the id')
+  t.match(twice.body, /Choose another id, or replace that product with PUT\.[\s\S]*<line>1<\/line>[\s\S]*<path>\/product<\/path>/)
   const foreign = await post('<product><name>Nut</name><price currency="USD">1</price></product>')
   t.match([foreign.statusCode, foreign.body], [422, 'invalid-product'])
 })
@@ -130,6 +132,14 @@ t.test('a product has every field back that it was given, and two products never
   t.equal((await shop.store.stock('NUT-8')).onHand, '40', 'a replace without on-hand leaves the stock')
   const taken = await put(shop, 'NUT-9', '<product><name>Nut</name><price>1</price><gtin>4006381333931</gtin></product>', seller)
   t.match([taken.statusCode, taken.body], [409, /gtin-taken[\s\S]*NUT-8/])
+  t.match(taken.body, /Correct the GTIN here or there\.[\s\S]*<line>1<\/line>[\s\S]*<path>\/product\/gtin<\/path>/)
+  const posted = await shop.app.inject({
+    method: 'POST',
+    url: '/products',
+    headers: { ...json, ...seller },
+    payload: { ...product, id: 'NUT-9' }
+  })
+  t.match(posted.json(), { status: 409, errors: [{ path: '/gtin' }] })
   const longer = await put(shop, 'NUT-9', '<product><name>Nut</name><price>1</price><gtin>04006381333931</gtin></product>', seller)
   t.match([longer.statusCode, longer.body], [409, /NUT-8 already has the GTIN 04006381333931/], 'in another length')
 })

@@ -155,6 +155,8 @@ t.test('a new secret is shown once', async (t) => {
   const secret = (text: string) => /<secret>(.*)<\/secret>/.exec(text)?.[1]
   t.match([renewed.statusCode, renewed.headers['cache-control'], secret(renewed.body)], [200, 'no-store', /^whsec_/])
   t.not(secret(renewed.body), secret(made.body))
+  const json = await shop.app.inject({ method: 'POST', url: `${url}/secret`, headers: { ...key, accept: 'application/json' } })
+  t.match([json.statusCode, json.json()], [200, { secret: /^whsec_/ }], 'in JSON, too')
 })
 
 t.test('a representation with a secret is sent whatever Prefer says, and has no entity tag', async (t) => {

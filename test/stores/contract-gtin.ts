@@ -19,7 +19,7 @@ async function ordered(store: Store, gtin: string): Promise<readonly (string | u
 
 export function gtinContract(rule: Rule): void {
   rule('two products never have one GTIN in two lengths, and a product can change its length', async (t, store) => {
-    const taken = { code: 'gtin-taken', message: `The product first already has the GTIN ${long}.` }
+    const taken = { code: 'gtin-taken', message: `The product first already has the GTIN ${long}. Correct the GTIN here or there.` }
     await store.createProduct('first', stocked(10, { gtin: short }))
     await t.rejects(store.createProduct('second', stocked(10, { gtin: long })), taken)
     await t.rejects(store.putProduct('second', stocked(10, { gtin: long }), {}), taken)

@@ -39,7 +39,7 @@ export async function sharesGtin(t: Test, store: Store): Promise<void> {
     ['hammer', short, 'rope'],
     ['rope', long, 'hammer']
   ] as const) {
-    const taken = { code: 'gtin-taken', message: `The product ${holder} already has the GTIN ${gtin}.` }
+    const taken = { code: 'gtin-taken', message: `The product ${holder} already has the GTIN ${gtin}. Correct the GTIN here or there.` }
     await t.rejects(store.putProduct(id, { ...free, gtin }, {}), taken, 'neither takes over what the other has')
     const unknown = { id: `beside ${id}`.replace(' ', '-'), draft: free }
     t.match(await store.importProducts([{ id, draft: { ...free, gtin } }, unknown]), [taken, 'created'])
