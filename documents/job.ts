@@ -107,6 +107,8 @@ export interface ReadDocument {
   readonly text: string
   /** The properties of the value that its schema lists as known. */
   readonly known?: Readonly<Record<string, unknown>>
+  /** The id of the resource that the document names, if its schema has an `identity`. */
+  readonly named?: string
   /** SHA-256 of the bytes, hexadecimal. */
   readonly digest: string
   readonly buyer?: BuyerSubmission

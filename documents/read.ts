@@ -3,7 +3,7 @@ import { bufferOf } from '../domain/deferred.ts'
 import { mostFaults } from '../domain/errors.ts'
 import { Problem } from '../http/problem.ts'
 import type { DocumentSchema, LocatedFault } from '../schemas/document.ts'
-import { childrenOf, type Element, type Place } from '../schemas/element.ts'
+import { childrenOf, collapse, type Element, type Place } from '../schemas/element.ts'
 import { excessItems } from '../schemas/item-limit.ts'
 import { readXml } from '../schemas/xml.ts'
 import type { XmlGate } from '../xml/gate.ts'
@@ -148,11 +148,18 @@ export function readDocument(job: ReadJob, gate: XmlGate, passed: GuardedDocumen
     const read = readBuyerDocument(job, bytes, schema, gate, (faults) => new ValidationProblem(faults))
     if (read) return read
   }
-  const value = readValue(validate(job, bytes, schema, gate, passed), schema)
+  const valid = validate(job, bytes, schema, gate, passed)
+  const value = readValue(valid, schema)
+  const named = schema.identity === undefined ? undefined : valid.root.attributes?.[schema.identity]
   const known = schema.known
     ? { known: Object.fromEntries(schema.known.map((name) => [name, (value as Record<string, unknown>)[name]])) }
     : {}
-  return { text: JSON.stringify(value), ...known, digest: hash('sha256', bytes) }
+  return {
+    text: JSON.stringify(value),
+    ...known,
+    ...(named === undefined ? {} : { named: collapse(named) }),
+    digest: hash('sha256', bytes)
+  }
 }
 
 /** Finds places of a document that was accepted before, in the notation of its sender. */

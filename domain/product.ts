@@ -118,18 +118,6 @@ export function withGtin<P extends { readonly gtin?: string | null }>(products: 
   return products.find((one) => one.gtin === gtin) ?? products.find((one) => one.gtin && gtin14(one.gtin) === wanted)
 }
 
-/**
- * A document that names a product must name the one that it is sent to.
- * @param named undefined if the document leaves the id out
- * @throws DomainError `identity-mismatch`
- */
-export function requireSameId(id: string, named: string | undefined): void {
-  if (named === undefined || named === id) return
-  throw new DomainError('identity-mismatch', `The URI says ${id}, the document ${named}.`, {
-    faults: [{ detail: `This must be ${id}, or be left out.`, at: [] }]
-  })
-}
-
 /** Whether a text has a word that a search of products can look for. */
 export function hasSearchWord(text: string): boolean {
   return searchWords(text).length > 0

@@ -207,8 +207,8 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
   },
   'identity-mismatch': {
     status: 422,
-    title: 'The document names another product',
-    explanation: 'With PUT, the URI identifies the product. Leave the id out of the document, or send the same id as in the URI.'
+    title: 'The document names another resource',
+    explanation: 'With PUT, the URI identifies the resource. Leave the id out of the document, or send the same id as in the URI.'
   },
   'idempotency-key-reused': {
     status: 422,

@@ -129,6 +129,8 @@ function sendsEntityTag(route: DescribedRoute, status: number): boolean {
 export function responseFieldsOf(route: DescribedRoute, status: number): readonly ResponseField[] {
   const { config, describes } = route
   const represented = config.represents !== undefined && hasContent(status)
+  // A 304 that is sent before the value is read has no links that depend on the value.
+  const hasLinks = represented && config.represents?.schema !== undefined && (status !== 304 || config.represents.links === undefined)
   // A repeated creation responds with the Location of the existing resource.
   const repeats = route.method === 'POST' && 201 in describes.answers
   return [
@@ -137,7 +139,7 @@ export function responseFieldsOf(route: DescribedRoute, status: number): readonl
     ...(sendsEntityTag(route, status) && isDated(route) ? (['Last-Modified'] as const) : []),
     ...(config.represents || config.caching ? (['Cache-Control'] as const) : []),
     ...((config.represents?.variants.length ?? 0) > 1 ? (['Vary'] as const) : []),
-    ...(represented && config.represents?.schema !== undefined ? (['Link'] as const) : []),
+    ...(hasLinks ? (['Link'] as const) : []),
     ...(describes.idempotent ? (['Idempotent-Replayed'] as const) : []),
     ...preferFieldsOf(route, status),
     ...(config.unlimited ? [] : (['RateLimit', 'RateLimit-Policy'] as const)),

@@ -50,6 +50,8 @@ export interface Submission {
   readonly digest: string | undefined
   /** The request of a document in a buyer's vocabulary, once it is read. Absent if the document is in the shop's own vocabulary. */
   readonly buyer: BuyerSubmission | undefined
+  /** The id of the resource that the document names, if it names one and its schema has an `identity`. */
+  readonly named: string | undefined
   /** The schema that the document was read with. */
   readonly schema: DocumentSchema<unknown> | undefined
   /** Reads the document, and replaces the request's body with its value. @throws Problem */
@@ -128,11 +130,12 @@ export default fp(
         ...sent,
         digest: undefined,
         buyer: undefined,
+        named: undefined,
         schema: undefined,
         async readAs(schema) {
           try {
-            const { text, known, digest, buyer } = await documents.read(request, submission, schema, limits)
-            Object.assign(submission, { schema, digest, buyer })
+            const { text, known, named, digest, buyer } = await documents.read(request, submission, schema, limits)
+            Object.assign(submission, { schema, named, digest, buyer })
             request.body = fromJson<object>(text, known)
           } catch (error) {
             if (error instanceof BuyerProblem) Object.assign(submission, { buyer: error.buyer })

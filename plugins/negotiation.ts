@@ -23,11 +23,16 @@ declare module 'fastify' {
   }
 }
 
+/** Pages are never the answer to a document in a buyer's vocabulary. Whether XML is one is only known once it is read. */
+function isForAnyDocument(request: FastifyRequest, { suffix }: Representation<never>): boolean {
+  return suffix !== 'html' || request.routeOptions.config.buyers === undefined || notationOf(request) !== 'xml'
+}
+
 /** @throws Problem `not-acceptable` */
 function select(request: FastifyRequest, variants: Variants, chosen: number): void {
   request.representation = variants[chosen]
   if (request.representation) return
-  const available = variants.map(({ mediaType }) => mediaType)
+  const available = variants.filter((variant) => isForAnyDocument(request, variant)).map(({ mediaType }) => mediaType)
   const detail = `The Accept header includes none of the media types available here: ${available.join(', ')}.`
   throw new Problem('not-acceptable', detail, { available })
 }

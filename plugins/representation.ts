@@ -245,7 +245,8 @@ export default fp(
       const known = sentValidators(this.request, pathOf(this.request.url), validators)
       setHeaders(this.request, this, known)
       if (mayAnswer304(this.request, known)) {
-        // There is no Link: the next page is unknown here, and caches replace stored headers by those of a 304 (RFC 9111 section 3.2).
+        // Links of the value are unknown here. A Link without them would replace the whole one in caches (RFC 9111 section 3.2).
+        if (!representationsOf(this.request).links) setLinks(this.request, this, undefined, this.request.url)
         // A cheap 304 is free of charge. With `*` it is not, because that always matches and would make every request free.
         if (isCheap && this.request.headers['if-none-match']?.trim() !== '*') this.request.charge(-1)
         this.code(304).removeHeader('content-type').send()

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { isDeferred, jsonOf } from '../domain/deferred.ts'
+import { requireSameId } from '../domain/identity.ts'
 import { isOpen, type Order, type PurchaseOrder } from '../domain/order.ts'
 import { emptyInventory, matchesOrder } from '../domain/placing.ts'
 import { productIdPattern } from '../domain/product.ts'
@@ -80,6 +81,7 @@ const order: RoutePlugin = async (app, { config }) => {
     { schema: { params: orderPath, body: changedOrder }, config: { ...one, access: toPlaceOrChange, describes: changesOrder } },
     async (request, reply) => {
       const current = await request.changeableOrder(request.params.order_id)
+      requireSameId(current.id, request.submission?.named)
       const wanted = request.body
       if (isOpen(current.status)) {
         const isRepeated = request.operation.mayRepeat && (await matches(request, wanted, current))
@@ -195,7 +197,7 @@ const changesOrder = {
   notes:
     'The quantity that was already ordered keeps its price. An additional quantity, or a new product, costs today’s price. A line that would have both prices becomes two lines. A customer’s order is changed by that customer only.',
   answers: { 200: 'The order as it is now.' },
-  problems: ['order-not-found', 'invalid-order', 'order-refused', 'order-number-taken', 'transition-refused']
+  problems: ['order-not-found', 'invalid-order', 'order-refused', 'order-number-taken', 'transition-refused', 'identity-mismatch']
 } as const
 const cancelOrder = {
   id: 'cancelOrder',

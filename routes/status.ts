@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { isDeferred } from '../domain/deferred.ts'
+import { requireSameId } from '../domain/identity.ts'
 import { transitionText } from '../domain/order.ts'
 import { hasStatus } from '../domain/order-writes.ts'
 import { refusalNotice } from '../representations/notice.ts'
@@ -33,6 +34,7 @@ const status: RoutePlugin = async (app) => {
     async (request, reply) => {
       const { status } = request.body
       const head = await request.visibleOrderHead(request.params.order_id)
+      requireSameId(head.id, request.submission?.named)
       // A request whose conditions fail is refused before the order's content is read.
       if (hasStatus(head, status) === 'no') request.precondition(request.currentOf(head), 'replaces')
       const current = await request.wholeOrder(head)
@@ -79,7 +81,7 @@ const putStatus = {
     `${transitionText}. Rejecting and cancelling give the stock back. ` +
     '`shipped` ships all that is left. An expected delivery date and a note, of the order and of its lines, tell the buyer more; what is left out stays as it is.',
   answers: { 200: 'The status as it is now, also if the order already had it.' },
-  problems: ['order-not-found', 'transition-refused', 'invalid-status']
+  problems: ['order-not-found', 'transition-refused', 'invalid-status', 'identity-mismatch']
 } as const
 const postStatus = {
   id: 'postOrderStatusForm',

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { requireSameId } from '../domain/identity.ts'
 import { compare } from '../domain/money.ts'
 import type { TypedForm } from '../http/form-post.ts'
 import { senderName } from '../http/sender-name.ts'
@@ -30,6 +31,7 @@ const stockRoute: RoutePlugin = async (app) => {
     async (request, reply) => {
       const { onHand } = request.body
       const current = await withProduct(request, request.params.product_id)
+      requireSameId(current.productId, request.submission?.named)
       const isRepeated = request.operation.mayRepeat && compare(current.onHand, onHand) === 0
       if (request.isAlreadySatisfied(isRepeated)) return reply.represent(current)
       const expected = request.precondition(request.currentOf(current), 'replaces')
@@ -78,7 +80,7 @@ const setStock = {
   id: 'setStock',
   summary: "Set a product's stock on hand",
   answers: { 200: 'The stock as it is now.' },
-  problems
+  problems: [...problems, 'identity-mismatch']
 } as const
 const postStock = {
   id: 'postStockForm',

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { v5 } from 'uuid'
+import { requireSameId } from '../domain/identity.ts'
 import { hearing, mayManage, type NewWebhook, overlapHours, type Webhook, type WebhookDraft } from '../domain/webhook.ts'
 import { Problem } from '../http/problem.ts'
 import { uris } from '../representations/links.ts'
@@ -49,6 +50,7 @@ const webhooks: RoutePlugin = async (app, { config }) => {
     async (request, reply) => {
       const holder = keyHolder(request)
       const current = await managedWebhook(request, request.params.webhook_id)
+      requireSameId(current.id, request.submission?.named)
       const expected = request.precondition(request.currentOf(current), 'replaces')
       const wanted = ownedBy(holder, request.body)
       request.charge(callCost)
@@ -148,7 +150,7 @@ const changeWebhook = {
   notes:
     'The webhook then belongs to the key of this request. It continues with the first event that was not delivered, and repeats a failed attempt at once.',
   answers: { 200: 'The webhook as it is now.' },
-  problems: ['webhook-not-found', 'invalid-webhook', 'too-many-webhooks']
+  problems: ['webhook-not-found', 'invalid-webhook', 'too-many-webhooks', 'identity-mismatch']
 } as const
 const deleteWebhook = {
   id: 'deleteWebhook',

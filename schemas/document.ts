@@ -22,6 +22,8 @@ export interface DocumentSchema<T> {
   readonly forms?: true
   /** Whether the `item` elements of its root are lines of an order, whose number is limited. */
   readonly hasOrderItems?: true
+  /** The attribute of its root that identifies the resource, if the value does not have it. */
+  readonly identity?: string
   /** Elements whose JSON array must not be empty, because leaving them out has another meaning: a shipment without items ships all that is left. */
   readonly noEmpty?: readonly string[]
   /** The properties of its value that the serving thread reads. It does not parse a large value for them. */

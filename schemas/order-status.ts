@@ -18,6 +18,7 @@ export const orderStatus: DocumentSchema<StatusDocument> = {
   name: 'order-status',
   roots: ['order-status'],
   known: ['status'],
+  identity: 'order',
   hasOrderItems: true,
   read(root) {
     const items = readLines(root, (item, line) => ({ line, ...readDetails(item) }))

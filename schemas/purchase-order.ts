@@ -24,6 +24,7 @@ export const changedOrder: DocumentSchema<PurchaseOrder> = {
   xsd: orderXsd,
   name: 'changed-order',
   roots: ['order', 'purchase-order'],
+  identity: 'id',
   hasOrderItems: true,
   read: readPurchaseOrder
 }

@@ -9,5 +9,6 @@ export const stock: DocumentSchema<{ readonly onHand: Decimal }> = {
   xsd: stockXsd,
   name: 'stock',
   roots: ['stock'],
+  identity: 'product',
   read: (root) => ({ onHand: decimal(tokenOf(root, 'on-hand') ?? '') })
 }

@@ -10,6 +10,7 @@ export const webhook: DocumentSchema<WebhookDraft> = {
   xsd: webhookXsd,
   name: 'webhook',
   roots: ['webhook'],
+  identity: 'id',
   forms: true,
   read: (root) => ({
     url: tokenOf(root, 'url') ?? '',

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { decimal } from '../../domain/money.ts'
-import { availabilityOf, isGtin, isImageUri, isProductId, requireSameId } from '../../domain/product.ts'
+import { availabilityOf, isGtin, isImageUri, isProductId } from '../../domain/product.ts'
 
 t.test('a GTIN has a right check digit (GS1 General Specifications 7.9)', async (t) => {
   for (const gtin of ['4006381333931', '96385074', '036000291452', '10614141000415', '00000000']) t.ok(isGtin(gtin), gtin)
@@ -66,10 +66,4 @@ t.test('an image is an https URL or a path of this host, also as a browser reads
     return url.protocol === 'https:' && (text.startsWith('https://') || url.host === base.host)
   })
   t.doesNotThrow(() => fc.assert(property))
-})
-
-t.test('a document may leave its product id out, and must not have another', async (t) => {
-  requireSameId('A-1', undefined)
-  requireSameId('A-1', 'A-1')
-  t.throws(() => requireSameId('A-1', 'a-1'), { code: 'identity-mismatch', message: 'The URI says A-1, the document a-1.' })
 })

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
-import { build, draft, orderXml } from '../build.ts'
+import type { ApiDescription, Response } from '../../representations/api-description.ts'
+import { build, draft, orderXml, xml } from '../build.ts'
 import { type Answer, ask, listening, message } from './wire.ts'
 
 /** A product of its own for each rule, so that no rule depends on another. */
@@ -42,6 +43,31 @@ t.test('conditional reads', async (t) => {
       t.equal(unchanged.headers[name], whole.headers[name], name)
     t.match(unchanged.headers['date'], /GMT$/)
     for (const name of ['content-type', 'content-length', 'content-location']) t.notOk(name in unchanged.headers, name)
+  })
+
+  t.test('a 304 has the Link of the 200 where it is known without reading the resource, and is described so', async (t) => {
+    const placed = await app.inject({ method: 'POST', url: '/order', headers: xml, payload: orderXml({ A: 1 }) })
+    const order = String(placed.headers['location'])
+    const description = (await app.inject('/openapi.json')).json<ApiDescription>()
+    for (const [path, url, isKnown] of [
+      ['/product/{product_id}', '/product/A', true],
+      ['/product/{product_id}/stock', '/product/A/stock', true],
+      ['/order/{order_id}/status', `${order}/status`, true],
+      ['/catalogue', '/catalogue', true],
+      ['/', '/', true],
+      ['/order/{order_id}', order, false],
+      ['/products', '/products', false]
+    ] as const) {
+      for (const method of ['get', 'head'] as const) {
+        const whole = await get(url, {}, method.toUpperCase())
+        t.match(whole.headers['link'], 'rel="describedby"', url)
+        const unchanged = await get(url, { 'if-none-match': whole.headers['etag'] ?? '' }, method.toUpperCase())
+        t.equal(unchanged.status, 304)
+        t.equal(unchanged.headers['link'], isKnown ? whole.headers['link'] : undefined, `${method} ${url}`)
+        const described = description.paths[path]?.[method]?.responses[304] as Response | undefined
+        t.equal(described?.headers?.['Link'] !== undefined, isKnown, `${method} ${path}`)
+      }
+    }
   })
 
   t.test('a page’s 304 has no Link, as a cache would put it in place of the one with the next page (RFC 9111 3.2)', async (t) => {

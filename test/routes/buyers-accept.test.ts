@@ -48,6 +48,9 @@ t.test('an Accept that excludes all XML is 406 before anything is stored', async
     }
   }
   t.equal(await orderCount(shop), 0)
+  const neither = await send(shop, ublOrder(), { accept: 'image/png' })
+  t.match(neither.body, '<i>application/json</i>')
+  t.notMatch(neither.body, 'text/html', 'a page is not offered, because it would be refused')
   const mixed = await send(shop, ublOrder(), { accept: 'text/html, application/json;q=0.5' })
   t.match([mixed.statusCode, mixed.headers['content-type']], [201, /^application\/json/])
   for (const payload of [ublOrder({ lines: [ublLine({ price: '1' })] }), cxmlOrder({ lines: [cxmlLine({ price: '1' })] })]) {
