@@ -112,7 +112,13 @@ export function importContract(rule: Rule): void {
       { id: 'd', draft: draft() }
     ])
     const wrongCurrency = { code: 'invalid-product', message: /EUR.*USD/, faults: [{ code: 'wrong-currency', at: ['price'] }] }
-    t.match(outcomes, ['created', { code: 'gtin-taken', message: /\bfirst\b/, faults: [{ at: ['gtin'] }] }, wrongCurrency, wrongCurrency, 'created'])
+    t.match(outcomes, [
+      'created',
+      { code: 'gtin-taken', message: /\bfirst\b/, faults: [{ at: ['gtin'] }] },
+      wrongCurrency,
+      wrongCurrency,
+      'created'
+    ])
     t.same(
       outcomes.map((outcome) => (typeof outcome === 'string' ? outcome : outcome.faults.length)),
       ['created', 1, 1, 1, 'created']
