@@ -31,7 +31,10 @@ export class DeliveryLog {
   }
 
   settled({ id, customer, next }: ClaimedWebhook, { step, delivery }: WebhookProgress): void {
-    if (step.kind === 'skip') return this.lost(id, next.id)
+    if (step.kind === 'skip') {
+      this.lost(id, next.id)
+      return
+    }
     this.#options.count?.(outcomeOfStep[step.kind])
     const { attempt, status, failure } = delivery ?? {}
     const about = { webhook: id, customer, event: next.id, attempt, status, failure }
