@@ -6,7 +6,6 @@ import type { WebhookBacklog } from '../../domain/webhook.ts'
 import { entryCode } from '../../files.ts'
 import { HelperThread, ThreadLost } from '../../threads/helper-thread.ts'
 import { fromFailure, notStored } from '../outcomes.ts'
-import { explained } from './explain.ts'
 import type { Findings, Found, Search, SearchData } from './search-thread.ts'
 import { scheduleTime } from './webhook-backlog.ts'
 
@@ -22,11 +21,9 @@ const entry = entryCode('stores/sqlite/search-thread')
  */
 export class Searcher {
   readonly #thread: HelperThread<SearchData, Search, Found>
-  readonly #path: string
   #pending = 0
 
   constructor(data: SearchData) {
-    this.#path = data.path
     this.#thread = new HelperThread(entry, data)
   }
 
@@ -54,7 +51,7 @@ export class Searcher {
     try {
       return await this.#thread.ask(search)
     } catch (error) {
-      throw error instanceof ThreadLost ? notStored(explained(error.cause, this.#path)) : error
+      throw error instanceof ThreadLost ? notStored(error.cause) : error
     } finally {
       this.#pending -= 1
     }

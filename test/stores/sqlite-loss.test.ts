@@ -130,14 +130,15 @@ t.test('after a statement has found the file damaged, the store is not ready unt
     t.teardown(() => opened.close())
     const whole = readFileSync(path)
     writeFileSync(path, Buffer.from(whole).fill(0x55, 8192))
-    const attempt = {
+    const attempt: () => Promise<unknown> = {
       read: () => opened.product('p-150'),
       search: () => opened.products({ limit: 5, q: 'bolt' }),
       write: () => opened.putProduct('p-150', draft(), {})
     }[use]
-    await t.rejects(attempt(), { code: 'store-unavailable', cause: /is damaged: restore a backup \(SQLITE_CORRUPT/ }, use)
+    const refusal = (error: DomainError) => t.match(String(error.cause), /is damaged: restore a backup \(SQLITE_CORRUPT/, use)
+    await attempt().then(() => t.fail(use), refusal)
     writeFileSync(path, whole)
-    await t.rejects(opened.ping(), { code: 'store-unavailable', cause: /is damaged/ }, use)
+    await opened.ping().then(() => t.fail(use), refusal)
   }
 })
 
