@@ -16,7 +16,7 @@ const sameKeystroke = 1_000
 const maxListed = 10
 
 /**
- * Stops the process on SIGTERM and SIGINT:
+ * Stops the process on SIGTERM, SIGINT and SIGHUP, which it gets when its terminal is closed:
  *
  * 1. Readiness answers 503 at once, and each answer closes its connection. The listener stays open for SHUTDOWN_DELAY, so
  *    that load balancers notice and clients can still reconnect.
@@ -36,7 +36,7 @@ class Stopper {
 
   /** Handles signals from now on, since process 1 of a container ignores signals without a handler. */
   constructor() {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => this.#receive(signal))
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => this.#receive(signal))
   }
 
   get isStopping(): boolean {

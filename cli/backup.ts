@@ -17,7 +17,7 @@ For PostgreSQL use its own tools, pg_dump and pg_restore.`,
   async run(args) {
     const [target = ''] = readArguments(args, {}, ['FILE']).operands
     const url = readConfig().DATABASE_URL
-    if (!url.startsWith('sqlite:')) throw new Failure(pgDump(target))
+    if (!url.startsWith('sqlite:')) throw new Failure(pgDump(target, url))
     requireDatabase(url)
     const { backupSqlite } = await import('../stores/sqlite/backup.ts')
     await backupSqlite(url.slice('sqlite:'.length), target)
@@ -25,10 +25,16 @@ For PostgreSQL use its own tools, pg_dump and pg_restore.`,
   }
 }
 
-function pgDump(target: string): string {
+/** How to back a PostgreSQL database up, for a shell with the settings of the service. The URL is not shown, because it has a password. */
+function pgDump(target: string, url: string): string {
   const file = `'${target.replaceAll("'", "'\\''")}'`
+  const given = `"\${DATABASE_URL:-$(cat "$DATABASE_URL_FILE")}"`
+  // Only the driver knows this value. The one of PostgreSQL's tools encrypts and checks nothing, too.
+  const isUnchecked = /[?&]sslmode=no-verify(&|$)/.test(url)
+  const database = `--dbname=${isUnchecked ? `"$(printf %s ${given} | sed s/sslmode=no-verify/sslmode=require/)"` : given}`
   return `the database is PostgreSQL, which has its own tools for this. To make a backup:
-  pg_dump --format=custom --file=${file} --dbname="$DATABASE_URL"
-To restore it, stop the service and run:
-  pg_restore --clean --if-exists --no-owner --single-transaction --dbname="$DATABASE_URL" ${file}`
+  pg_dump --format=custom --file=${file} ${database}
+To restore it, stop the service, empty the database and read the backup:
+  psql ${database} --command='DROP SCHEMA public CASCADE; CREATE SCHEMA public'
+  pg_restore --no-owner --single-transaction ${database} ${file}`
 }

@@ -10,6 +10,9 @@ export const keysRevoke: Command = {
   about: 'revoke an API key',
   help: `The key stops working at once, also in running services. It stays in the list.
 
+The webhooks that the key made or changed last are disabled with their next event. To keep them, change each with another key
+of the same name first: its owner sends it again (PUT /webhooks/{webhook_id}).
+
   ID    the id of the key, as \`keys list\` shows it
   KEY   the key itself, such as a key that has leaked; it is never printed`,
 

@@ -49,5 +49,7 @@ export class RequestLog extends LogController {
 }
 
 function logFields(request: FastifyRequest, reply: FastifyReply): object {
-  return { req: request, res: reply, responseTime: reply.elapsedTime, ...request.refusal }
+  const { caller, refusal } = request
+  const known = caller.kind === 'key' && { caller: { customer: caller.customer, key: caller.keyId } }
+  return { req: request, res: reply, responseTime: reply.elapsedTime, ...known, ...refusal }
 }

@@ -58,7 +58,8 @@ export default fp(
       sender,
       write,
       count,
-      warn: (details, message) => app.log.warn(details, message)
+      warn: (details, message) => app.log.warn(details, message),
+      info: (details, message) => app.log.info(details, message)
     })
     const redelivery = new Redelivery(dispatcher)
 

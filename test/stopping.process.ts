@@ -174,6 +174,16 @@ t.test('told twice to stop, as by a terminal and by npm, it still finishes what 
   t.equal(log().filter(({ msg }) => msg === 'the service is stopping').length, 1)
 })
 
+t.test('when its terminal is closed, it finishes what is in flight, too', async (t) => {
+  const { port, end, log } = await run(t)
+  const wire = (await Wire.open(t, port)).send(head)
+  const ended = end('SIGHUP')
+  await closed(port)
+  t.equal((await wire.send(body).answer()).status, 201)
+  t.equal(await ended, 0)
+  t.match(log().at(-1), { msg: 'the service has stopped' })
+})
+
 t.test('a second Ctrl-C ends it where it stands, with exit status 1', async (t) => {
   const { port, process, end, log } = await run(t)
   const wire = (await Wire.open(t, port)).send(head)

@@ -22,6 +22,7 @@ export interface DispatcherOptions {
    */
   readonly write: (event: ShopEvent, webhook: WebhookTarget, signal: AbortSignal) => Promise<Uint8Array | undefined>
   readonly warn: (details: object, message: string) => void
+  readonly info?: (details: object, message: string) => void
   readonly count?: (outcome: DeliveryOutcome) => void
   /** Milliseconds after which a claim is renewed before a POST. */
   readonly renewAfter?: number

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { nextStep, withoutKey } from '../domain/delivery-attempts.ts'
 import type { EventHead } from '../domain/event.ts'
 import { type Attempt, type ClaimedWebhook, hasValidKey, type WebhookProgress, type WebhookTarget } from '../domain/webhook.ts'
+import { DeliveryLog } from './delivery-log.ts'
 import { type DispatcherOptions, orderMemory, parallel, times, turn } from './dispatcher-options.ts'
 import { OrderMemory } from './order-memory.ts'
 import { backOff } from './schedule.ts'
@@ -22,8 +23,7 @@ export class Dispatcher {
   readonly #attempts = new Set<Promise<unknown>>()
   readonly #turns: Turns
   readonly #memory: OrderMemory
-  /** By webhook: the last event that a claim named as lost. */
-  readonly #losses = new WebhookNotes<string>()
+  readonly #log: DeliveryLog
   /** By webhook: how often in a row the shop could not send its next event. */
   readonly #postponements = new WebhookNotes<number>()
   /** Aborts when no more deliveries may begin. */
@@ -44,6 +44,7 @@ export class Dispatcher {
     // Every delivery in progress listens to both, so their number says nothing about a leak.
     setMaxListeners(0, this.#stopping.signal, this.#aborting.signal)
     this.#options = options
+    this.#log = new DeliveryLog(options)
     this.#memory = new OrderMemory(options.memory ?? orderMemory)
     this.#turns = new Turns(options.parallel ?? parallel)
   }
@@ -212,7 +213,7 @@ export class Dispatcher {
   async #deliver(webhook: ClaimedWebhook, heldSince: number): Promise<WebhookProgress | undefined> {
     const { next, failures } = webhook
     if (!hasValidKey(webhook)) return { step: withoutKey }
-    if (webhook.lost !== undefined && this.#noteLoss(webhook.id, webhook.lost)) this.#countLoss(webhook.id, webhook.lost)
+    if (webhook.lost !== undefined && this.#log.noteLoss(webhook.id, webhook.lost)) this.#log.lost(webhook.id, webhook.lost)
     await this.#pace()
     if (this.isStopping) return undefined
     const attempt = await this.attempt(webhook, next, this.#aborting.signal, () => this.#isHeld(webhook, heldSince)).catch((error) =>
@@ -223,7 +224,7 @@ export class Dispatcher {
     this.#postponements.delete(webhook.id)
     if (attempt === 'gone') {
       // If attempts failed before, the next claim names it as lost, too.
-      if (webhook.lost === undefined) this.#noteLoss(webhook.id, next.id)
+      if (webhook.lost === undefined) this.#log.noteLoss(webhook.id, next.id)
       return { step: { kind: 'skip', position: next.position } }
     }
     // The service ended the attempt, so the receiver has not failed.
@@ -251,27 +252,10 @@ export class Dispatcher {
     return { step: { kind: 'postpone', in: backOff(count, times.postponement) } }
   }
 
-  /**
-   * Notes the event that a claim names as lost, because every claim does until a later event is delivered.
-   * @returns false if it was noted before
-   */
-  #noteLoss(id: string, event: string): boolean {
-    if (this.#losses.get(id) === event) return false
-    this.#losses.set(id, event)
-    return true
-  }
-
-  #countLoss(id: string, event: string): void {
-    this.#options.count?.('lost')
-    const message = 'events of a webhook were deleted before they could be delivered (EVENTS_KEEP): make sure that its receiver works'
-    this.#options.warn({ webhook: id, event }, message)
-  }
-
   /** Stores the progress, and tries again while the database fails. Nothing more is delivered to the webhook until then. */
-  async #settle({ id, version, next }: ClaimedWebhook, progress: WebhookProgress): Promise<ClaimedWebhook | undefined> {
-    const { kind } = progress.step
-    if (kind === 'skip') this.#countLoss(id, next.id)
-    else this.#options.count?.(outcomeOfStep[kind])
+  async #settle(webhook: ClaimedWebhook, progress: WebhookProgress): Promise<ClaimedWebhook | undefined> {
+    const { id, version } = webhook
+    this.#log.settled(webhook, progress)
     for (let count = 1; ; count++) {
       try {
         return await this.#options.store.settleWebhook(this.#worker, { id, version }, progress)
@@ -291,8 +275,6 @@ export class Dispatcher {
     if (start > now) await this.#pause(start - now)
   }
 }
-
-const outcomeOfStep = { delivered: 'delivered', retry: 'failed', postpone: 'postponed', disable: 'disabled' } as const
 
 /** The same progress, but the claim ends after it. */
 function yielding({ step, ...logged }: WebhookProgress): WebhookProgress {

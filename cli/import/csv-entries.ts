@@ -11,6 +11,10 @@ const type = rootType(productXsd, 'product')
 /** Every product needs them. */
 const neededColumns = ['id', 'name', 'price'] as const
 
+const notDoubled = 'A cell with a quote must be in quotes, and the quote must be doubled, as in "3.5"" disk".'
+const neverClosed =
+  'A cell begins with a quote that is never closed: add the quote at its end, and double each quote within it, as in "3.5"" disk".'
+
 /** The most entries that are yielded together. After a malformed line, the buffer may hold a hundred thousand more entries. */
 const maxEntries = 500
 
@@ -65,7 +69,8 @@ class Splitter {
         continue
       }
       // Only the first line is skipped: a misplaced quote must not affect the lines after it.
-      entries.push(unreadable(this.#line, 'A cell with a quote must be in quotes, and the quote must be doubled, as in "3.5"" disk".'))
+      const isOpen = end < 0 && /(^|[,;\t])"/.test(this.#text.slice(from, lineEnd))
+      entries.push(unreadable(this.#line, isOpen ? neverClosed : notDoubled))
       from = this.#text.indexOf('\n', from) + 1
       this.#line++
       if (from === 0) from = this.#text.length

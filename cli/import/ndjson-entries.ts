@@ -40,5 +40,7 @@ function readLine(text: string, line: number): Entry | undefined {
   } catch (error) {
     return unreadable(line, `The JSON cannot be read: ${error instanceof Error ? error.message : 'It is malformed.'}`)
   }
+  if (Array.isArray(value))
+    return unreadable(line, 'The line is a list: write each product on a line of its own, as an object in braces, without the list.')
   return readEntry(line, readJson(value, type))
 }

@@ -5,10 +5,18 @@
 
 import { setTimeout as sleep, setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import pg from 'pg'
-import type { DomainError } from '../../domain/errors.ts'
 import { perhapsStored } from '../outcomes.ts'
 import { connectTimeout } from './connect-timeout.ts'
-import { failure, isConnectionEnded, isConnectionLost, overloaded, overloadedWrite } from './failures.ts'
+import {
+  type Failures,
+  failure,
+  failures,
+  failuresOfWrite,
+  isConnectionEnded,
+  isConnectionLost,
+  overloaded,
+  unavailable
+} from './failures.ts'
 import { withCheckedTls } from './tls-mode.ts'
 
 /** Milliseconds. The client waits longer than the server, so that the server's error gives the reason. */
@@ -80,7 +88,7 @@ export class Database implements Queries {
   /** Runs a statement that only reads. @param settings a statement that sets the planner for it alone */
   async queryWith<Row extends pg.QueryResultRow>(settings: string, { text, values }: Statement): Promise<Row[]> {
     const { rows } = await reading(() =>
-      this.#transaction('READ ONLY', overloaded, async ({ query }) => {
+      this.#transaction('READ ONLY', failures, async ({ query }) => {
         void query(settings)
         return { rows: query<Row>(text, values) }
       })
@@ -122,18 +130,14 @@ export class Database implements Queries {
    * method never retries.
    */
   transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
-    return this.#transaction('READ WRITE', overloadedWrite, work)
+    return this.#transaction('READ WRITE', failuresOfWrite, work)
   }
 
-  /** @param whenTooLong the error when the database needs too long */
-  async #transaction<T>(
-    access: 'READ WRITE' | 'READ ONLY',
-    whenTooLong: (cause?: unknown) => DomainError,
-    work: (queries: Queries) => Promise<T>
-  ): Promise<T> {
-    if (this.#isFull) throw whenTooLong()
+  /** @param undone the errors while it is certain that nothing was stored */
+  async #transaction<T>(access: 'READ WRITE' | 'READ ONLY', undone: Failures, work: (queries: Queries) => Promise<T>): Promise<T> {
+    if (this.#isFull) throw undone.tooLong()
     const client = await this.#pool.connect().catch((error) => {
-      throw failure(error)
+      throw failure(error, undone)
     })
     const sent: Promise<pg.QueryResult>[] = []
     let end = 'ROLLBACK'
@@ -165,7 +169,8 @@ export class Database implements Queries {
       // The first error has the reason. The errors after it only say that the transaction was aborted.
       const failed = (await Promise.allSettled(sent)).find((result) => result.status === 'rejected')
       if (!failed) throw error
-      throw isCommitSent && isConnectionLost(failed.reason) ? perhapsStored(failed.reason) : failure(failed.reason, whenTooLong)
+      if (isCommitSent && isConnectionLost(failed.reason)) throw perhapsStored(failed.reason)
+      throw failure(failed.reason, isCommitSent ? { ...undone, outOfReach: unavailable } : undone)
     } finally {
       client.release(client.getTransactionStatus() !== 'I')
     }

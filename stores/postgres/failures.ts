@@ -2,6 +2,7 @@
 
 import pg from 'pg'
 import { DomainError, hasCode } from '../../domain/errors.ts'
+import { notStored } from '../outcomes.ts'
 
 /**
  * SQLSTATE classes and codes (https://www.postgresql.org/docs/current/errcodes-appendix.html): connection, authorization,
@@ -86,8 +87,18 @@ function codeOfTooLong(error: unknown): string {
   return cause instanceof Error && 'code' in cause ? String(cause.code) : ''
 }
 
+/** What the store throws when the database needs too long, and when it is out of reach. */
+export interface Failures {
+  readonly tooLong: (cause?: unknown) => DomainError
+  readonly outOfReach: (cause?: unknown) => DomainError
+}
+
+export const failures: Failures = { tooLong: overloaded, outOfReach: unavailable }
+/** The errors of a transaction whose COMMIT was not sent. */
+export const failuresOfWrite: Failures = { tooLong: overloadedWrite, outOfReach: notStored }
+
 /** Turns an error of a statement into the error that the store throws. */
-export function failure(error: unknown, whenTooLong = overloaded): unknown {
+export function failure(error: unknown, { tooLong: whenTooLong, outOfReach: whenOutOfReach } = failures): unknown {
   if (error instanceof pg.DatabaseError && tooLong.test(error.code ?? '')) return whenTooLong(error)
-  return isOutOfReach(error) ? unavailable(error) : error
+  return isOutOfReach(error) ? whenOutOfReach(error) : error
 }

@@ -3,7 +3,7 @@
 import pg from 'pg'
 import { DomainError, StoreOpenError } from '../../domain/errors.ts'
 import { isBug } from './failures.ts'
-import { withCheckedTls } from './tls-mode.ts'
+import { refuseUnknownTls, withCheckedTls } from './tls-mode.ts'
 
 /** The parts of the database URL, as the driver parsed it. */
 export type Target = Pick<pg.Client, 'host' | 'port' | 'user' | 'database'>
@@ -46,6 +46,9 @@ function serverName({ host, port }: Target): string {
   return host.startsWith('/') ? `PostgreSQL at the socket ${host}` : `PostgreSQL at ${host}:${port}`
 }
 
+/** Node's codes for a certificate that it does not trust (https://nodejs.org/api/tls.html#x509-certificate-error-codes). */
+const untrusted = /^(CERT_|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED_CERT|UNABLE_TO_(GET_ISSUER|VERIFY)|ERR_TLS_CERT_ALTNAME)/
+
 /** Matches a URL with a password that is not percent-encoded. Its host may be a part of the password, so the URL is never shown. */
 const strayPassword = /^[^/]*\/\/[^/?#@]*:[^/?#@]*[/?#][^=]*@/
 
@@ -54,6 +57,7 @@ export function makeClient(url: string, options: pg.ClientConfig): pg.Client {
   const unreadable =
     'DATABASE_URL cannot be read: write postgres://USER:PASSWORD@HOST:PORT/DATABASE, with special characters of the password percent-encoded (%23 for #)'
   if (strayPassword.test(url)) throw new StoreOpenError(unreadable)
+  refuseUnknownTls(url)
   try {
     return new pg.Client({ ...options, connectionString: withCheckedTls(url) })
   } catch (error) {
@@ -80,6 +84,10 @@ export function openError(error: unknown, target: Target): unknown {
   }
   if (/does not support SSL/.test(message)) {
     return new StoreOpenError(`${server} has no TLS (${message}): turn it on there, or leave sslmode out of DATABASE_URL`, { cause: error })
+  }
+  if ('code' in reason && untrusted.test(String(reason.code))) {
+    const advice = 'add sslrootcert=/path/ca.pem to DATABASE_URL, or use the host name that it is for'
+    return new StoreOpenError(`${server} has a certificate that is not trusted (${message}): ${advice}`, { cause: error })
   }
   return new StoreOpenError(`${server} cannot be reached (${message}): start it, or correct DATABASE_URL`, { cause: error })
 }

@@ -7,6 +7,7 @@ import type { WebhookBacklog } from '../../domain/webhook.ts'
 import { serve } from '../../threads/serve.ts'
 import type { Failure } from '../outcomes.ts'
 import { checkFile, connectReader } from './connection.ts'
+import { explain } from './explain.ts'
 import { failureOf } from './failures.ts'
 import { makeProductPages } from './product-pages.ts'
 import { makeWebhookBacklog, type ScheduleTime } from './webhook-backlog.ts'
@@ -28,10 +29,17 @@ export type Search = { [Verb in keyof Findings]: { readonly verb: Verb; readonly
 export type Found = { readonly found: Findings[keyof Findings]['found'] } | { readonly failure: Failure }
 
 serve(({ path, identity, currency }: SearchData) => {
-  checkFile(path, identity)
-  const db = connectReader(path)
-  const pages = makeProductPages(db, currency)
-  const backlog = makeWebhookBacklog(db)
+  const { db, pages, backlog } = open()
+  function open() {
+    try {
+      checkFile(path, identity)
+      const db = connectReader(path)
+      return { db, pages: makeProductPages(db, currency), backlog: makeWebhookBacklog(db) }
+    } catch (error) {
+      // Only the code of a SqliteError would reach the other thread.
+      throw new Error(explain(error, path) ?? String(error))
+    }
+  }
   const find = ({ verb, query }: Search): Found => {
     try {
       checkFile(path, identity)

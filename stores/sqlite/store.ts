@@ -1,3 +1,4 @@
+import type { DomainError } from '../../domain/errors.ts'
 import { ordersAudience } from '../../domain/event.ts'
 import { isSearch, type Store } from '../../domain/store.ts'
 import { notStored } from '../outcomes.ts'
@@ -5,7 +6,7 @@ import { type Connection, checkFile, connectReader, databasePath, fileIdentity }
 import { storeCurrency } from './currency.ts'
 import { makeEventReader } from './event-reader.ts'
 import { explained, openError } from './explain.ts'
-import { isOutOfReach } from './failures.ts'
+import { isDamage, isOutOfReach } from './failures.ts'
 import { migrateSqlite } from './migrations.ts'
 import { makeProductBatches, readAll } from './product-batches.ts'
 import { makeProductPages } from './product-pages.ts'
@@ -84,13 +85,21 @@ function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { 
     setImmediate(() => (isFileChecked = false))
   }
 
+  /** The error of the first statement that found the file damaged. Other statements may still work, but the store is not ready any more. */
+  let damage: DomainError | undefined
+
+  function note(error: unknown): never {
+    if (isDamage(error)) damage ??= error
+    throw error
+  }
+
   async function read<T>(query: () => T): Promise<T> {
     if (!db.open) throw notStored()
     try {
       checkOnce()
       return query()
     } catch (error) {
-      throw isOutOfReach(error) ? notStored(explained(error, path)) : error
+      return note(isOutOfReach(error) ? notStored(explained(error, path)) : error)
     }
   }
 
@@ -105,7 +114,7 @@ function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { 
   }
 
   const reading = Object.entries<Query>(reads).map(([verb, query]) => [verb, (...args: never[]) => read(() => query(...args))])
-  const writing = writeVerbs.map((verb) => [verb, (...args: Parameters<Store[WriteVerb]>) => writer.run(verb, ...args)])
+  const writing = writeVerbs.map((verb) => [verb, (...args: Parameters<Store[WriteVerb]>) => writer.run(verb, ...args).catch(note)])
 
   return {
     ...(Object.fromEntries(reading) as Async<typeof reads>),
@@ -115,12 +124,13 @@ function makeStore(db: Connection, scanner: Connection, writer: SqliteWriter, { 
       catalogue: () => readNow(() => reader.revision().revision),
       database: () => readNow(dataVersion)
     },
-    products: (query) => (isSearch(query) ? searcher.search(query) : read(() => pages(query))),
-    webhookBacklog: () => searcher.webhookBacklog(),
+    products: (query) => (isSearch(query) ? searcher.search(query).catch(note) : read(() => pages(query))),
+    webhookBacklog: () => searcher.webhookBacklog().catch(note),
     allProducts: () => readAll((after) => read(() => batches(after))),
     // When no event of an order is kept, use the last event of any kind.
     ordersRevision: (customer) => read(() => (events.lastEvent(ordersAudience(customer)) ?? events.lastEvent())?.id ?? ''),
     async ping() {
+      if (damage) throw damage
       await read(ping)
       // After a failed write, only another write shows whether the database can be written again.
       if (writer.isFailing) await writer.run('ping')

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -135,8 +136,41 @@ t.test('without a database there is nothing to back up, and for PostgreSQL it sa
   })
   t.same(readdirSync(folder), [])
   const postgres = await run(['backup', file], { DATABASE_URL: 'postgres://shop:s3cret@db.example/shop' })
-  t.match(postgres, { status: 1, stderr: /^ {2}pg_dump --format=custom --file='.*it'\\''s\.db' --dbname="\$DATABASE_URL"$/m })
+  t.match(postgres, {
+    status: 1,
+    stderr: /^ {2}pg_dump --format=custom --file='.*it'\\''s\.db' --dbname="\$\{DATABASE_URL:-.*$/m
+  })
   t.notMatch(postgres.stderr, 's3cret')
+})
+
+/** Runs the commands that `backup` prints for PostgreSQL, with tools that only show their arguments. */
+async function advised(t: Test, url: string, settings: (url: string) => Record<string, string>) {
+  const folder = t.testdir({ url: `${url}\n`, bin: {} })
+  for (const tool of ['pg_dump', 'pg_restore', 'psql'])
+    writeFileSync(join(folder, 'bin', tool), `#!/bin/sh\nprintf '%s\\n' "${tool}" "$@"\n`, { mode: 0o755 })
+  const given = settings(join(folder, 'url'))
+  const { status, stderr } = await run(['backup', 'shop.dump'], given)
+  t.equal(status, 1)
+  t.notMatch(stderr, 's3cret')
+  const commands = stderr.split('\n').filter((line) => line.startsWith('  '))
+  return commands.map((command) =>
+    execFileSync('sh', ['-c', command], { env: { PATH: `${join(folder, 'bin')}:${process.env['PATH']}`, ...given }, encoding: 'utf8' })
+      .trim()
+      .split('\n')
+  )
+}
+
+t.test('the advice for PostgreSQL empties the database before it restores, with a URL that its tools can read', async (t) => {
+  const url = 'postgres://shop:s3cret@db.example/shop'
+  const [dump, empty, restore] = await advised(t, url, () => ({ DATABASE_URL: url }))
+  t.same(dump, ['pg_dump', '--format=custom', '--file=shop.dump', `--dbname=${url}`])
+  t.same(empty, ['psql', `--dbname=${url}`, '--command=DROP SCHEMA public CASCADE; CREATE SCHEMA public'])
+  t.same(restore, ['pg_restore', '--no-owner', '--single-transaction', `--dbname=${url}`, 'shop.dump'])
+  for (const [, ...args] of await advised(t, url, (file) => ({ DATABASE_URL_FILE: file })))
+    t.ok(args.includes(`--dbname=${url}`), 'from a file')
+  const unchecked = `${url}?sslmode=no-verify&connect_timeout=9`
+  for (const [, ...args] of await advised(t, unchecked, () => ({ DATABASE_URL: unchecked })))
+    t.ok(args.includes(`--dbname=${url}?sslmode=require&connect_timeout=9`), 'psql knows no no-verify')
 })
 
 t.test('migrate makes the database, and says when there is nothing to do', async (t) => {

@@ -5,6 +5,7 @@ import { csvEntries } from '../../cli/import/csv-entries.ts'
 import type { Entry } from '../../cli/import/entry.ts'
 import { ndjsonEntries } from '../../cli/import/ndjson-entries.ts'
 import { makeProgress } from '../../cli/import/progress.ts'
+import { decode } from '../../cli/import/text.ts'
 import { makeValidator } from '../../cli/import/validator.ts'
 import { xmlEntries } from '../../cli/import/xml-entries.ts'
 import { endOfRecord, readRecord, writeRecord } from '../../schemas/csv-record.ts'
@@ -37,12 +38,12 @@ const documents: Readonly<Record<string, Document>> = {
   csv: {
     text: 'id,name,price,category\r\na,"b\n""c""",1,x|y\r\n\r\n,"open,2\n"d"d,e,3,\nf,g,4,z\\|',
     read: csvEntries,
-    expected: [[2], [5, 'A cell with a quote'], [6, 'A cell with a quote'], [7]]
+    expected: [[2], [5, 'A cell begins with a quote that is never closed'], [6, 'A cell with a quote'], [7]]
   },
   ndjson: {
     text: '{"id":"a"}\r\n\n  \n{"id":\n[]\n{"id":"b","name":"\u{1f600}"}',
     read: ndjsonEntries,
-    expected: [[1], [4, 'The JSON cannot be read'], [5, 'This must be an object'], [6]]
+    expected: [[1], [4, 'The JSON cannot be read'], [5, 'The line is a list'], [6]]
   }
 }
 
@@ -168,4 +169,25 @@ t.test('progress is drawn on a terminal only, and never in the middle of a messa
     '\r\u001b[K'
   ])
   t.match(draw(true, undefined)[0], '2,000 products')
+})
+
+t.test('a spreadsheet is refused as no text file', async (t) => {
+  for (const begin of ['504b0304', 'd0cf11e0']) {
+    const bytes = (async function* () {
+      yield Buffer.from(`${begin}1400`, 'hex')
+    })()
+    await t.rejects(all(csvEntries(decode(bytes))), /this is no text file: .*save it as CSV/)
+  }
+})
+
+t.test('a quote that is not doubled is told apart from one that is never closed', async (t) => {
+  const found = await all(csvEntries(inPieces('id,name,price\na,3.5" disk,1\nb,"open,2\nc,d,1\n', 100)))
+  t.match(
+    found.map(({ line, faults }) => [line, faults[0]?.detail]),
+    [
+      [2, /^A cell with a quote/],
+      [3, /never closed/],
+      [4, undefined]
+    ]
+  )
 })

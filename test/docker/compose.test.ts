@@ -22,6 +22,7 @@ interface Service {
   readonly volumes?: readonly (string | Mount)[]
   readonly secrets?: readonly string[]
   readonly stop_grace_period?: string
+  readonly logging?: { readonly driver: string; readonly options: Readonly<Record<string, string>> }
 }
 interface Compose {
   readonly name?: string
@@ -70,6 +71,13 @@ t.test('the shop’s environment is settings, and stopping it takes no longer th
     t.ok(config.OPS_PORT, 'health and metrics have a port that nobody publishes')
     t.ok(Number.parseInt(stop_grace_period, 10) > config.SHUTDOWN_DELAY + config.SHUTDOWN_TIMEOUT)
     t.same(env_file, [{ path: 'shop.env', required: false }])
+  }
+})
+
+t.test('the log of every service has a limit, so that it does not fill the disk', async (t) => {
+  for (const { services } of whole) {
+    for (const [name, { logging }] of Object.entries(services))
+      t.match(logging, { driver: 'json-file', options: { 'max-size': /^\d+m$/, 'max-file': /^\d+$/ } }, name)
   }
 })
 

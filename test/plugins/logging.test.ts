@@ -123,10 +123,12 @@ t.test(
   'a request is one line of the log: what was asked, by whom, what came of it, how long it took, and why it was refused',
   async (t) => {
     const log = memory()
-    const { app } = await build(t, { logTo: log })
+    const { app, key, store } = await build(t, { logTo: log })
+    const buyer = await key('Initech', 'order')
     await app.inject({ url: '/products?limit=1', headers: { 'user-agent': 'curl/8' } })
-    await app.inject({ method: 'POST', url: '/order', headers: xml, payload: '<purchase-order/>' })
+    await app.inject({ method: 'POST', url: '/order', headers: { ...xml, ...buyer }, payload: '<purchase-order/>' })
     await app.inject('/nowhere')
+    const [{ id } = { id: '' }] = await store.keys()
     const lines = log.lines.map((line) => JSON.parse(line) as Record<string, unknown>)
     t.match(lines, [
       {
@@ -135,9 +137,16 @@ t.test(
         reqId: /^[0-9a-f]{24}$/,
         req: { method: 'GET', url: '/products?limit=1', host: String, remoteAddress: '127.0.0.1', userAgent: 'curl/8' },
         res: { statusCode: 200 },
-        responseTime: Number
+        responseTime: Number,
+        caller: undefined
       },
-      { req: { method: 'POST', url: '/order' }, res: { statusCode: 422 }, code: 'invalid-document', detail: /Nothing was stored/ },
+      {
+        req: { method: 'POST', url: '/order' },
+        res: { statusCode: 422 },
+        code: 'invalid-document',
+        detail: /Nothing was stored/,
+        caller: { customer: 'Initech', key: id }
+      },
       { req: { method: 'GET', url: '/nowhere' }, res: { statusCode: 404 } }
     ])
     t.equal(lines.length, 3)

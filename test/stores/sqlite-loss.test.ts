@@ -1,10 +1,12 @@
+import { readFileSync, writeFileSync } from 'node:fs'
 import { copyFile, rename } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import { DomainError } from '../../domain/errors.ts'
 import { add, decimal, plain } from '../../domain/money.ts'
 import type { Placed } from '../../domain/store.ts'
 import { connectWriter } from '../../stores/sqlite/connection.ts'
-import { draft, everyOrder, everything, item, onHand, placing, purchase, stocked } from './fixtures.ts'
+import { openSqliteStore } from '../../stores/sqlite/store.ts'
+import { draft, everyOrder, everything, item, onHand, placing, purchase, shopCurrency, stocked } from './fixtures.ts'
 import { openStoreWithWriter } from './sqlite-with-writer.ts'
 
 /** The orders that were acknowledged; the rest must have been refused as the store being out of reach. */
@@ -117,6 +119,27 @@ t.test('while another process holds the lock, writes are refused after a while, 
   other.close()
   await store.placeOrder(placing('a'))
   t.equal(await onHand(store, 'a'), '9')
+})
+
+t.test('after a statement has found the file damaged, the store is not ready until it is opened again', async (t) => {
+  for (const use of ['read', 'search', 'write'] as const) {
+    const { store, path } = await openStoreWithWriter(t)
+    await store.importProducts(Array.from({ length: 200 }, (_, i) => ({ id: `p-${i}`, draft: draft({ description: 'x'.repeat(4000) }) })))
+    await store.close()
+    const opened = await openSqliteStore({ path, currency: shopCurrency })
+    t.teardown(() => opened.close())
+    const whole = readFileSync(path)
+    writeFileSync(path, Buffer.from(whole).fill(0x55, 8192))
+    const attempt: () => Promise<unknown> = {
+      read: () => opened.product('p-150'),
+      search: () => opened.products({ limit: 5, q: 'bolt' }),
+      write: () => opened.putProduct('p-150', draft(), {})
+    }[use]
+    const refusal = (error: DomainError) => t.match(String(error.cause), /is damaged: restore a backup \(SQLITE_CORRUPT/, use)
+    await attempt().then(() => t.fail(use), refusal)
+    writeFileSync(path, whole)
+    await opened.ping().then(() => t.fail(use), refusal)
+  }
 })
 
 t.test('while the file is not in its place nothing is read or written, and what was is there when it is back', async (t) => {

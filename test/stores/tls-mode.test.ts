@@ -1,7 +1,7 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import t from 'tap'
 import { Database } from '../../stores/postgres/database.ts'
-import { makeClient } from '../../stores/postgres/open-error.ts'
+import { makeClient, openError } from '../../stores/postgres/open-error.ts'
 
 const at = (query: string) => `postgres://shop:s3cret@127.0.0.1:1/shop${query}`
 
@@ -33,4 +33,23 @@ t.test('an sslmode that asks for no check is as it was given', async (t) => {
   t.equal(checkOf('?sslmode=disable'), undefined)
   t.equal(checkOf('?sslmode=no-verify'), 'none')
   t.equal(checkOf('?sslmode=require&uselibpqcompat=true'), 'none')
+})
+
+t.test('a parameter that looks like one of TLS and is none is refused, because the connection would not be encrypted', async (t) => {
+  for (const name of ['ssl_mode', 'sslMode', 'sslrootcrt', 'use_ssl'])
+    t.throws(() => makeClient(at(`?${name}=verify-full`), {}), { name: 'StoreOpenError', message: new RegExp(`"${name}".*sslmode`) })
+  t.equal(checkOf('?ssl=true'), 'whole')
+})
+
+t.test('a certificate that is not trusted is told apart from a server that is not there', async (t) => {
+  for (const [code, message] of [
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'self-signed certificate'],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'unable to verify the first certificate'],
+    ['CERT_HAS_EXPIRED', 'certificate has expired'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', "Hostname/IP does not match certificate's altnames"]
+  ])
+    t.match(openError(Object.assign(new Error(message), { code }), { host: 'db', port: 5432, user: 'shop', database: 'shop' }), {
+      name: 'StoreOpenError',
+      message: /^PostgreSQL at db:5432 has a certificate that is not trusted .*: add sslrootcert=.*host name/
+    })
 })
