@@ -145,10 +145,10 @@ export function catalogueContract(rule: Rule): void {
     t.same(
       [...found].sort((a, b) => (a.id < b.id ? -1 : 1)),
       [
-        { id: gtin, name: 'Named like a GTIN', price: '9.99', unit: 'C62', availability: 'in-stock' },
+        { id: gtin, name: 'Named like a GTIN', price: '9.99', unit: 'C62', availability: 'out-of-stock' },
         { id: 'full', name, price, unit, minimumQuantity, quantityStep, gtin: full.gtin, availability: 'in-stock' },
-        { id: 'plain', name: 'Hammer', price: '9.99', unit: 'C62', availability: 'in-stock' },
-        { id: 'scanned', name: 'Hammer', price: '9.99', unit: 'C62', availability: 'in-stock', gtin }
+        { id: 'plain', name: 'Hammer', price: '9.99', unit: 'C62', availability: 'out-of-stock' },
+        { id: 'scanned', name: 'Hammer', price: '9.99', unit: 'C62', availability: 'out-of-stock', gtin }
       ]
     )
     t.same(await store.productsCoded([]), [])
