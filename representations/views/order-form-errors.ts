@@ -12,6 +12,16 @@ export const missingMessages = {
   quantity: 'Say how many of this product.'
 }
 
+/** The error of a product that was looked up and not found. The script uses it too. */
+export const notFound = 'There is no product with this number.'
+
+/** The notice above a list of errors. It replaces the problem's title and detail, which are for senders of documents. The script uses it too. */
+export const invalidNotice = {
+  codes: ['invalid-document', 'invalid-order'],
+  title: 'The order has errors',
+  detail: 'Nothing was stored. Correct what is listed here, then send the order again.'
+}
+
 /** Replaces the schema's fault of an incomplete line by the page's own message. */
 function explainIncomplete(fault: LocatedFault, values: Values): LocatedFault {
   const line = /^item\.\d+$/.exec(fault.path ?? '')?.[0]

@@ -1,7 +1,5 @@
 import { type Caller, hasScope } from '../../domain/caller.ts'
-import { minorUnit } from '../../domain/money.ts'
 import type { OrderItem } from '../../domain/order.ts'
-import { productIdPattern } from '../../domain/product.ts'
 import { orderXsd } from '../../schemas/purchase-order.ts'
 import { childType, type ElementType, rootType } from '../../schemas/vocabulary.ts'
 import { uris } from '../links.ts'
@@ -11,8 +9,8 @@ import type { Context } from '../representation.ts'
 import { renderPage, type Title } from '../views.ts'
 import { type Errors, type Field, fieldOf, noErrors, type Values } from './fields.ts'
 import { label } from './format.ts'
-import { errorsOf, missingMessages } from './order-form-errors.ts'
-import { firstLines, initialRows, isAllBlank, type Lines, lineOf, linesOf, linesWithin } from './order-form-lines.ts'
+import { errorsOf, invalidNotice, notFound } from './order-form-errors.ts'
+import { firstLines, isAllBlank, type Lines, lineOf, linesOf, linesWithin } from './order-form-lines.ts'
 import {
   catalogueOptions,
   type FormProducts,
@@ -21,10 +19,9 @@ import {
   priceText,
   productFinder,
   quantityLimits,
-  shownPrice,
-  stockTexts
+  shownPrice
 } from './order-form-products.ts'
-import { unitTerms } from './units.ts'
+import { scriptData } from './order-form-script.ts'
 
 /** The content of the form for a new order or for a change to one. */
 export interface OrderForm {
@@ -55,16 +52,6 @@ interface Group {
 /** Attributes of the fields of a line. Enter moves to the next line. */
 const lineAttributes = { autocomplete: 'off', enterkeyhint: 'next' } as const
 
-/** The error of a product that was looked up and not found. The script uses it too. */
-const notFound = 'There is no product with this number.'
-
-/** The notice above a list of errors. It replaces the problem's title and detail, which are for senders of documents. The script uses it too. */
-const invalidNotice = {
-  codes: ['invalid-document', 'invalid-order'],
-  title: 'The order has errors',
-  detail: 'Nothing was stored. Correct what is listed here, then send the order again.'
-}
-
 const orderType = rootType(orderXsd, 'purchase-order')
 const itemType = childType(orderType, 'item')
 
@@ -84,8 +71,16 @@ const autofill: Readonly<Record<string, string>> = {
   region: 'address-level1',
   country: 'country'
 }
-/** Hints for elements of a party whose labels do not say how to write them. */
-const hints: Readonly<Record<string, string>> = { country: 'Two letters, such as DE' }
+/** Hints for elements whose labels do not say how to write them. */
+const hints: Readonly<Record<string, string>> = {
+  'order-number': 'Your own number for this order, if you have one',
+  country: 'Two letters, such as DE'
+}
+
+function withHint(field: Field, { name }: ElementType): Field {
+  const hint = hints[name]
+  return hint === undefined ? field : { ...field, hint }
+}
 
 const autofillSections: Readonly<Record<string, string>> = { 'ship-to': 'shipping ', 'bill-to': 'billing ' }
 
@@ -103,8 +98,7 @@ function groupOf(type: ElementType, values: Values, errors: Errors): Group {
       const fill = autofill[child.name]
       const field = fieldOf(child, name, values, errors, { autocomplete: fill ? `${autofillSections[type.name] ?? ''}${fill}` : 'off' })
       // A browser would silently refuse to send the form if a pattern failed in a closed section.
-      const hint = hints[child.name]
-      return [{ ...withoutPattern(field), ...(hint === undefined ? {} : { hint }) }]
+      return [withHint(withoutPattern(field), child)]
     })
   return { name: type.name, label: label(type.name), fields: leaves(type, type.name) }
 }
@@ -223,7 +217,7 @@ function makeOtherFields(values: Values, errors: Errors) {
   const asked = orderType.children.filter(({ name }) => !withoutField.includes(name))
   const loose = asked
     .filter(({ text }) => text)
-    .map((type) => fieldOf(type, type.repeatable ? `${type.name}.1` : type.name, values, errors, { autocomplete: 'off' }))
+    .map((type) => withHint(fieldOf(type, type.repeatable ? `${type.name}.1` : type.name, values, errors, { autocomplete: 'off' }), type))
   return { loose, groups: asked.filter(({ text }) => !text).map((type) => groupOf(type, values, errors)) }
 }
 
@@ -272,25 +266,4 @@ function draftUse({ idempotencyKey, problem, moreRows, leftOut }: OrderForm): 'r
   const mayBePlaced = problem !== undefined && problem.status >= 500
   if (idempotencyKey === undefined || leftOut || mayBePlaced) return undefined
   return problem || moreRows !== undefined ? 'replaced' : 'restored'
-}
-
-/** The data attributes for the script: URIs, currency and messages. The script reads the schema of orders itself. */
-function scriptData({ base, currency }: Context) {
-  const uri = uris(base)
-  return {
-    root: orderType.name,
-    schema: uri.schema(orderType.name),
-    products: uri.products,
-    product: uri.product(''),
-    session: uri.session,
-    currency,
-    digits: minorUnit(currency),
-    units: JSON.stringify(unitTerms()),
-    rows: initialRows,
-    productId: productIdPattern,
-    missing: missingMessages,
-    stock: stockTexts,
-    notFound,
-    invalid: invalidNotice
-  }
 }

@@ -160,7 +160,7 @@ t.test('"Start again" clears the lines, the fields and the draft, with the keybo
   t.equal(await notice(page).count(), 0)
 })
 
-t.test('"Order this again" adds its products to the order in progress, and keeps the quantities there', async (t) => {
+t.test('"Order these products again" adds its products to the order in progress, and keeps the quantities there', async (t) => {
   const { page } = await visit(t, shop)
   const line = (productId: string, quantity: string) => ({ product: { productId }, quantity: quantity as Decimal, notes: [] })
   const items = [line('ABC-1', '5'), line('EL-MCB-B16', '2'), line('EL-LEVER-3P', '4'), line('EL-LEVER-3P', '6')]
@@ -169,7 +169,7 @@ t.test('"Order this again" adds its products to the order in progress, and keeps
   await page.getByLabel('Quantity 1').fill('1')
   for (const isSecond of [false, true]) {
     await page.goto(`${shop.url}/order/${order.id}`)
-    await page.getByRole('link', { name: 'Order this again' }).click()
+    await page.getByRole('link', { name: 'Order these products again' }).click()
     await ready(page)
     t.same(await linesOf(page), [
       ['ABC-1', '1'],

@@ -63,8 +63,8 @@ t.test('an order leads its buyer to a new form with its products and quantities'
   const again = '/order?product=ABC-1&quantity=3&product=KG-1&quantity=2.5'
   const page = async (headers: Readonly<Record<string, string>> = {}) =>
     (await app.inject({ url: uri, headers: { ...html, ...headers } })).body
-  t.match(await page(), `href="${again.replaceAll('&', '&amp;')}">Order this again</a>`)
-  t.notMatch(await page(await key('Seller', 'fulfilment')), 'Order this again', 'the seller does not order')
+  t.match(await page(), `href="${again.replaceAll('&', '&amp;')}">Order these products again</a>`)
+  t.notMatch(await page(await key('Seller', 'fulfilment')), 'Order these products again', 'the seller does not order')
   const { body } = await app.inject({ url: again, headers: html })
   for (const [name, value] of [
     ['item.1.product-id', 'ABC-1'],
@@ -79,5 +79,5 @@ t.test('an order leads its buyer to a new form with its products and quantities'
   t.equal((await app.inject('/order?product=ABC-1&quantity=many')).statusCode, 400)
   const many = Array.from({ length: 101 }, () => ({ product: { productId: 'ABC-1' }, quantity: '1' as never, notes: [] }))
   const { order } = await store.placeOrder({ order: { items: many, notes: [], extensions: [] }, status: 'accepted' })
-  t.notMatch((await app.inject({ url: `/order/${order.id}`, headers: html })).body, 'Order this again')
+  t.notMatch((await app.inject({ url: `/order/${order.id}`, headers: html })).body, 'Order these products again')
 })

@@ -241,7 +241,8 @@ t.test('the page of an order speaks to its buyer of “your” order, and to the
   const url = String((await post(shop, ofBuyer)).headers['location'])
   const page = async (headers = {}) => (await shop.app.inject({ url, headers: { accept: 'text/html', ...headers } })).body
   const buyers = await page()
-  for (const words of ['Your order number', 'Your line <bdi>10</bdi>', 'can see the order, and change it until it ships']) t.match(buyers, words)
+  for (const words of ['Your order number', 'Your line <bdi>10</bdi>', 'can see the order, and change it until it ships'])
+    t.match(buyers, words)
   const sellers = await page(seller)
   for (const words of ['Buyer’s order number', 'Buyer’s line <bdi>10</bdi>']) t.match(sellers, words)
   for (const words of ['Your order number', 'Your line', 'Keep the address']) t.notMatch(sellers, words)

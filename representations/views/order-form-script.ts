@@ -1,0 +1,32 @@
+import { minorUnit } from '../../domain/money.ts'
+import { productIdPattern } from '../../domain/product.ts'
+import { orderXsd } from '../../schemas/purchase-order.ts'
+import { rootType } from '../../schemas/vocabulary.ts'
+import { uris } from '../links.ts'
+import type { Context } from '../representation.ts'
+import { invalidNotice, missingMessages, notFound } from './order-form-errors.ts'
+import { initialRows } from './order-form-lines.ts'
+import { stockTexts } from './order-form-products.ts'
+import { unitTerms } from './units.ts'
+
+/** The data attributes for the script: URIs, currency and messages. The script reads the schema of orders itself. */
+export function scriptData({ base, currency }: Context) {
+  const uri = uris(base)
+  const root = rootType(orderXsd, 'purchase-order').name
+  return {
+    root,
+    schema: uri.schema(root),
+    products: uri.products,
+    product: uri.product(''),
+    session: uri.session,
+    currency,
+    digits: minorUnit(currency),
+    units: JSON.stringify(unitTerms()),
+    rows: initialRows,
+    productId: productIdPattern,
+    missing: missingMessages,
+    stock: stockTexts,
+    notFound,
+    invalid: invalidNotice
+  }
+}
