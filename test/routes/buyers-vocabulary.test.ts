@@ -39,7 +39,14 @@ t.test('line-id, requested-delivery-date, extension and contact come back in XML
     ]
   })
   const { body: page } = await app.inject({ url, headers: { accept: 'text/html' } })
-  for (const part of ['Your line 00010', 'datetime="2026-12-24"', 'colour: red &lt;1&gt;', 'Ann &amp; Bob', 'Carl']) t.match(page, part)
+  for (const part of [
+    'Your line <bdi>00010</bdi>',
+    'datetime="2026-12-24"',
+    '<bdi>colour</bdi>: <bdi>red &lt;1&gt;</bdi>',
+    'Ann &amp; Bob',
+    'Carl'
+  ])
+    t.match(page, part)
 })
 
 t.test('JSON and forms take line-id, requested-delivery-date, extension and contact, too', async (t) => {
