@@ -20,7 +20,7 @@ export async function pressOrder(page: Page, shop: OpenShop, id: string): Promis
 /** What the fields of the lines have, without blank lines. */
 export const linesOf = (page: Page) =>
   page.evaluate(`[...document.querySelectorAll('.lines > li')]
-    .map((line) => [...line.querySelectorAll('input, textarea')].map((field) => field.value))
+    .map((line) => [...line.querySelectorAll('input:not([type=hidden]), textarea')].map((field) => field.value))
     .filter((values) => values.some((value) => value !== ''))`)
 
 /** The text of the tab's session storage. */
