@@ -163,12 +163,12 @@ function shipmentPages(config: Config) {
 
 /** The notice for a form that was sent again with other content, for example after going back in the browser. */
 function sentBefore({ status }: Order, { shipments }: ShipmentPage, number: number | undefined): Notice {
-  const made = shipments.some((shipment) => shipment.number === number) ? `shipment ${number}, which is` : 'a shipment, which is'
+  const made = shipments.some((shipment) => shipment.number === number) ? `shipment ${number}` : 'a shipment'
   const left = isOpen(status) ? 'The form shows what is left.' : 'Nothing is left to ship.'
   return {
     kind: 'problem',
     title: 'This form was sent already',
-    detail: `It made ${made} listed below. Nothing more was shipped now. ${left}`
+    detail: `It made ${made}, which is listed below. Nothing more was shipped now. ${left}`
   }
 }
 

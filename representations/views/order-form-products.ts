@@ -36,7 +36,7 @@ export interface LineProduct extends Pick<Product, 'name' | 'price' | 'unit'> {
   readonly availability?: Availability
 }
 
-/** What a line says after its price of a product that is not in stock. The script uses it too. */
+/** A line says this after the price of a product that is not in stock. The script uses the texts, too. */
 export const stockTexts: Readonly<Partial<Record<Availability, string>>> = { backorder: 'on backorder', 'out-of-stock': 'out of stock' }
 
 /**

@@ -9,10 +9,12 @@ import { initialRows } from './order-form-lines.ts'
 import { stockTexts } from './order-form-products.ts'
 import { unitTerms } from './units.ts'
 
+const root = rootType(orderXsd, 'purchase-order').name
+const units = JSON.stringify(unitTerms())
+
 /** The data attributes for the script: URIs, currency and messages. The script reads the schema of orders itself. */
 export function scriptData({ base, currency }: Context) {
   const uri = uris(base)
-  const root = rootType(orderXsd, 'purchase-order').name
   return {
     root,
     schema: uri.schema(root),
@@ -21,7 +23,7 @@ export function scriptData({ base, currency }: Context) {
     session: uri.session,
     currency,
     digits: minorUnit(currency),
-    units: JSON.stringify(unitTerms()),
+    units,
     rows: initialRows,
     productId: productIdPattern,
     missing: missingMessages,

@@ -12,7 +12,7 @@ export function perUnit(code: string): string {
   return names === countedNames ? 'each' : `per ${names[0]}`
 }
 
-/** What the script of the order form needs of each unit that has a name: the text of `perUnit`, and the step of a product without its own. */
+/** For the script of the order form, each unit that has a name: the text of `perUnit`, and the step of a product without its own. */
 export function unitTerms(): Readonly<Record<string, { readonly per: string; readonly step: string }>> {
   return Object.fromEntries(namedUnits.map((unit) => [unit, { per: perUnit(unit), step: plain(quantityRule({ unit }).step) }]))
 }

@@ -87,7 +87,7 @@ function codeOfTooLong(error: unknown): string {
   return cause instanceof Error && 'code' in cause ? String(cause.code) : ''
 }
 
-/** What the store throws when the database needs too long, and when it is out of reach. */
+/** The errors that the store throws when the database needs too long, and when it is out of reach. */
 export interface Failures {
   readonly tooLong: (cause?: unknown) => DomainError
   readonly outOfReach: (cause?: unknown) => DomainError

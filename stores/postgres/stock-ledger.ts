@@ -57,8 +57,8 @@ export async function waitForTurn({ query }: Queries, products: readonly Product
 }
 
 /**
- * What a transaction does about stock that another one has locked: waits, waits only so long that the others of its batch may wait, too,
- * or leaves it out.
+ * A transaction waits for stock that another one has locked; or it waits only so long that the other orders of its batch can wait, too; or
+ * it leaves that stock out.
  */
 export type Locking = 'wait' | 'wait-briefly' | 'skip'
 
