@@ -196,17 +196,17 @@ function makeRows({ values, products, kept, moreRows, idempotencyKey }: OrderFor
       withoutPattern(fieldOf(childType(itemType, element), name, values, errors, { ...more, ...lineAttributes, ...required }))
     const product = fieldOfLine('product-id', names.product, { list: 'catalogue', ...(number === next ? { autofocus: '' } : {}) })
     const shown = chosen && isNew && shownPrice(number, id, chosen.price)
+    const unshown = filled.filter((one) => !names.all.includes(one) && !(shown && isPrice(one)))
     return {
       number,
       position: i + 1,
       product: isLookedUp && id !== '' && !chosen ? { ...product, errors: [...product.errors, notFound] } : product,
       quantity: fieldOfLine('quantity', names.quantity),
       notes: names.notes.map((one) => fieldOf(childType(itemType, 'note'), one, values, errors, { autocomplete: 'off' })),
-      hidden: filled.filter((one) => !names.all.includes(one) && !(shown && isPrice(one))).map((one) => [one, values.get(one)]),
+      hidden: [...(shown ? [shown] : []), ...unshown.map((one) => [one, values.get(one)])],
       id,
       chosen,
       price: chosen && priceText(chosen, currency),
-      shown,
       limits: chosen?.rule && quantityLimits(chosen.rule)
     }
   })
