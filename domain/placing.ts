@@ -60,11 +60,13 @@ interface Candidate {
 
 /** The products that an item names and an order can have, each once. */
 function candidates({ product, quoted }: PurchaseOrderItem, inventory: Inventory, isUsable: (found: StockItem) => boolean): Candidate[] {
-  const found = [product, ...(quoted?.alsoNamed ?? [])].flatMap((named): Candidate[] => {
+  const found: Candidate[] = []
+  for (const named of [product, ...(quoted?.alsoNamed ?? [])]) {
     const stockItem = find(named, inventory)
-    return stockItem && isUsable(stockItem) ? [{ stockItem, product: named }] : []
-  })
-  return found.filter(({ stockItem }, i) => found.findIndex((other) => other.stockItem.id === stockItem.id) === i)
+    if (!stockItem || !isUsable(stockItem) || found.some((other) => other.stockItem.id === stockItem.id)) continue
+    found.push({ stockItem, product: named })
+  }
+  return found
 }
 
 /** A quoted line with its unit: the product's own, if the line's codes include it, or else the sender's. */
