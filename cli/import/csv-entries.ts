@@ -4,9 +4,12 @@ import { countLineFeeds } from '../../schemas/line-feeds.ts'
 import { productXsd } from '../../schemas/product.ts'
 import { rootType } from '../../schemas/vocabulary.ts'
 import { Failure } from '../command.ts'
-import { type Entry, maxEntryLength, readEntry, unreadable } from './entry.ts'
+import { type Entry, lineTooLong, maxEntryLength, readEntry, unreadable } from './entry.ts'
 
 const type = rootType(productXsd, 'product')
+
+/** What cells can be separated by, with its name. The first that the heading has is that of the file. */
+const delimiters: Readonly<Record<string, string>> = { ';': 'a semicolon', '\t': 'a tab', ',': 'a comma' }
 
 /** Every product needs them. */
 const neededColumns = ['id', 'name', 'price'] as const
@@ -33,16 +36,29 @@ class Splitter {
   #text = ''
   /** The line number of the start of the text. */
   #line = 1
+  /** Whether the start of the current line was dropped. */
+  #isTooLong = false
   #columns: readonly ColumnName[] | undefined
   #delimiter = ','
 
-  write(chunk: string): Iterable<readonly Entry[]> {
+  /** Drops a line whose start alone is too long, up to its end. @returns its error, once it has ended */
+  #dropLongLine(): readonly Entry[] {
+    const lineEnd = this.#text.indexOf('\n')
+    const wasTooLong = this.#isTooLong
+    this.#isTooLong = lineEnd < 0 && (wasTooLong || this.#text.length > maxEntryLength)
+    if (wasTooLong || this.#isTooLong) this.#text = lineEnd < 0 ? '' : this.#text.slice(lineEnd + 1)
+    return wasTooLong && !this.#isTooLong ? [unreadable(this.#line++, lineTooLong)] : []
+  }
+
+  *write(chunk: string): Iterable<readonly Entry[]> {
     this.#text += chunk
-    return this.#take(false)
+    yield this.#dropLongLine()
+    yield* this.#take(false)
   }
 
   *end(): Iterable<readonly Entry[]> {
-    if (this.#text !== '' && !this.#text.endsWith('\n')) this.#text += '\n'
+    if (this.#isTooLong || (this.#text !== '' && !this.#text.endsWith('\n'))) this.#text += '\n'
+    yield this.#dropLongLine()
     yield* this.#take(true)
     if (!this.#columns) throw new Failure('the file has no heading line with the names of the columns')
   }
@@ -56,11 +72,11 @@ class Splitter {
         yield entries
         entries = []
       }
+      const lineEnd = this.#text.indexOf('\n', from)
       // The next quote may be megabytes away, so it is not searched for again at every line.
       if (quote < from) quote = nextQuote(this.#text, from)
-      const lineEnd = this.#text.indexOf('\n', from)
       const end = quote < lineEnd ? endOfRecord(this.#text, from) : lineEnd
-      if (end < 0 && !isLast && this.#text.length - from < maxEntryLength) break
+      if (end < 0 && !isLast && (lineEnd < 0 || this.#text.length - from <= maxEntryLength)) break
       const next = end < 0 ? undefined : this.#readLine(this.#text.slice(from, end).replace(/\r$/, ''))
       if (next) {
         entries.push(...next)
@@ -71,9 +87,8 @@ class Splitter {
       // Only the first line is skipped: a misplaced quote must not affect the lines after it.
       const isOpen = end < 0 && /(^|[,;\t])"/.test(this.#text.slice(from, lineEnd))
       entries.push(unreadable(this.#line, isOpen ? neverClosed : notDoubled))
-      from = this.#text.indexOf('\n', from) + 1
+      from = lineEnd + 1
       this.#line++
-      if (from === 0) from = this.#text.length
     }
     this.#text = this.#text.slice(from)
     yield entries
@@ -82,13 +97,23 @@ class Splitter {
   /** @returns undefined when the record is malformed */
   #readLine(record: string): readonly Entry[] | undefined {
     if (!this.#columns) {
-      this.#delimiter = [';', '\t'].find((one) => record.includes(one)) ?? ','
+      this.#delimiter = Object.keys(delimiters).find((one) => record.includes(one)) ?? ','
       this.#columns = readHeading(readRecord(record, this.#delimiter) ?? [])
       return []
     }
     const cells = readRecord(record, this.#delimiter)
     if (cells?.every((cell) => cell === undefined)) return []
-    return cells && [toEntry(this.#columns, cells, this.#line)]
+    return cells && [this.#toEntry(this.#columns, cells)]
+  }
+
+  #toEntry(columns: readonly ColumnName[], cells: readonly Cell[]): Entry {
+    if (cells.length > columns.length) {
+      const detail = `The line has ${cells.length} cells, but there are ${columns.length} columns. A cell that has ${delimiters[this.#delimiter]} must be in quotes.`
+      return unreadable(this.#line, detail)
+    }
+    const missing = neededColumns.filter((name) => cells[columns.indexOf(name)] === undefined)
+    if (missing.length > 0) return unreadable(this.#line, `The row has no ${missing.join(' and no ')}.`)
+    return { ...readEntry(this.#line, readCsvRecord(columns, cells, type)), isRow: true }
   }
 }
 
@@ -110,16 +135,4 @@ function readHeading(cells: readonly Cell[]): readonly ColumnName[] {
   if (missing.length > 0)
     throw new Failure(`line 1: the heading has no column ${missing.join(' and no column ')}, which every product needs`)
   return columns
-}
-
-function toEntry(columns: readonly ColumnName[], cells: readonly Cell[], line: number): Entry {
-  if (cells.length > columns.length) {
-    return unreadable(
-      line,
-      `The line has ${cells.length} cells, but there are ${columns.length} columns. A cell that has a comma must be in quotes.`
-    )
-  }
-  const missing = neededColumns.filter((name) => cells[columns.indexOf(name)] === undefined)
-  if (missing.length > 0) return unreadable(line, `The row has no ${missing.join(' and no ')}.`)
-  return { ...readEntry(line, readCsvRecord(columns, cells, type)), isRow: true }
 }

@@ -19,6 +19,8 @@ export interface Entry {
 /** The most characters that a product may have. A longer one is not kept in memory. */
 export const maxEntryLength = 2 * 1024 * 1024
 
+export const lineTooLong = `The line is longer than ${maxEntryLength} characters.`
+
 /** Turns the element and the faults that a notation's reader found into an entry. */
 export function readEntry(line: number, { root, faults }: TreeReading): Entry {
   return { line, root, faults: faults.map(({ detail, path }) => ({ detail, path, line })) }

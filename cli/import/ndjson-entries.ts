@@ -3,7 +3,7 @@ import { readJsonText } from '../../schemas/json-text.ts'
 import { productXsd } from '../../schemas/product.ts'
 import type { Tree } from '../../schemas/tree.ts'
 import { rootType } from '../../schemas/vocabulary.ts'
-import { type Entry, maxEntryLength, readEntry, unreadable } from './entry.ts'
+import { type Entry, lineTooLong, maxEntryLength, readEntry, unreadable } from './entry.ts'
 
 const type = rootType(productXsd, 'product')
 
@@ -14,7 +14,7 @@ export async function* ndjsonEntries(chunks: AsyncIterable<string>): AsyncGenera
   let isTooLong = false
 
   function end(text: string): Entry[] {
-    const entry = isTooLong ? unreadable(line, `The line is longer than ${maxEntryLength} characters.`) : readLine(text, line)
+    const entry = isTooLong ? unreadable(line, lineTooLong) : readLine(text, line)
     isTooLong = false
     line++
     return entry ? [entry] : []

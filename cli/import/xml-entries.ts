@@ -2,8 +2,11 @@ import { countLineFeeds } from '../../schemas/line-feeds.ts'
 import { Failure } from '../command.ts'
 import { type Entry, maxEntryLength, unreadable } from './entry.ts'
 
-/** One piece of markup, or only its `<` if it is malformed. Attribute values have no `<` (XML 1.0 section 3.1), so an open quote ends at the next tag. */
-const markup = /<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>|<\?[\s\S]*?\?>|<(?:[^"'<>]|"[^"<]*"|'[^'<]*')*>|</g
+/**
+ * One piece of markup, or only its `<` if it is malformed or not complete yet. Attribute values have no `<` (XML 1.0 section 3.1), so an
+ * open quote ends at the next tag. A comment whose end is in the next chunk is no tag up to its first `>`.
+ */
+const markup = /<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>|<\?[\s\S]*?\?>|<(?!!--|!\[CDATA\[|\?)(?:[^"'<>]|"[^"<]*"|'[^'<]*')*>|</g
 
 /** The most characters of a comment, CDATA section or tag. Beyond that its start does not count as markup. */
 const maxMarkupLength = 64 * 1024

@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import t from 'tap'
 import { csvEntries } from '../../cli/import/csv-entries.ts'
-import type { Entry } from '../../cli/import/entry.ts'
+import { type Entry, maxEntryLength } from '../../cli/import/entry.ts'
 import { ndjsonEntries } from '../../cli/import/ndjson-entries.ts'
 import { makeProgress } from '../../cli/import/progress.ts'
 import { decode } from '../../cli/import/text.ts'
@@ -27,10 +27,10 @@ interface Document {
   readonly expected: readonly (readonly [line: number, detail?: string])[]
 }
 
-const documents: Readonly<Record<string, Document>> = {
+const documents = {
   xml: {
-    text: `<?xml version="1.0"?>\n<!-- - -- <product> -->\n<catalogue a='>'>\n<product id="a"><name>x<![CDATA[</product>]]></name>
-<!-- </product> --><?pi </product>?></product><product b=">"/>\n <bad/> text <product>\n<price>1</price>
+    text: `<?xml version="1.0"?>\n<!-- - -- > <product> -->\n<catalogue a='>'>\n<product id="a"><name>x<![CDATA[>]]]]><![CDATA[</product>]]></name>
+<!-- a -> b </product> --><?pi > </product>?></product><product b=">"/>\n <bad/> text <product>\n<price>1</price>
 <product c='"'>\r\n</product ><product d="<"></product>\n</catalogue>\n<!-- --> x`,
     read: (chunks) => xmlEntries(chunks, () => undefined),
     expected: [[4], [5], [6, 'Only <product>'], [6, 'The product is not closed'], [8], [9, 'There is a <'], [11, 'There must be nothing']]
@@ -45,7 +45,7 @@ const documents: Readonly<Record<string, Document>> = {
     read: ndjsonEntries,
     expected: [[1], [4, 'The JSON cannot be read'], [5, 'The line is a list'], [6]]
   }
-}
+} as const satisfies Readonly<Record<string, Document>>
 
 for (const [format, { text, read, expected }] of Object.entries(documents)) {
   t.test(`${format}: entries and lines are the same wherever the stream is cut`, async (t) => {
@@ -190,4 +190,37 @@ t.test('a quote that is not doubled is told apart from one that is never closed'
       [4, undefined]
     ]
   )
+})
+
+t.test('a line of CSV or NDJSON that is too long is one error, and the lines after it have their numbers', async (t) => {
+  const long = 'x'.repeat(maxEntryLength + 128 * 1024)
+  const texts = {
+    csv: `id,name,price,description\na,n,1,${long}\nb,n,1,d\nc,n,1,${long}`,
+    ndjson: `\n{"id":"a","name":"${long}"}\n{"id":"b","name":"n","price":"1"}\n{"id":"c","name":"${long}"}`
+  }
+  for (const [format, text] of Object.entries(texts)) {
+    const found = await all(documents[format as keyof typeof documents].read(inPieces(text, 64 * 1024)))
+    t.match(
+      found.map(({ line, faults }) => [line, faults[0]?.detail]),
+      [
+        [2, /^The line is longer than /],
+        [3, undefined],
+        [4, /^The line is longer than /]
+      ],
+      format
+    )
+  }
+})
+
+t.test('a row with too many cells is told which sign must be in quotes', async (t) => {
+  for (const [sign, name] of [
+    [',', 'a comma'],
+    [';', 'a semicolon'],
+    ['\t', 'a tab']
+  ] as const) {
+    const text = ['id,name,price', 'a,n,1,2'].join('\n').replaceAll(',', sign)
+    t.match(await all(csvEntries(inPieces(text, 5))), [
+      { line: 2, faults: [{ detail: new RegExp(`4 cells, .* has ${name} must be in quotes`) }] }
+    ])
+  }
 })
