@@ -88,7 +88,7 @@ export class Database implements Queries {
   /** Runs a statement that only reads. @param settings a statement that sets the planner for it alone */
   async queryWith<Row extends pg.QueryResultRow>(settings: string, { text, values }: Statement): Promise<Row[]> {
     const { rows } = await reading(() =>
-      this.#transaction('READ ONLY', failures, async ({ query }) => {
+      this.#transaction(' READ ONLY', failures, async ({ query }) => {
         void query(settings)
         return { rows: query<Row>(text, values) }
       })
@@ -130,11 +130,15 @@ export class Database implements Queries {
    * method never retries.
    */
   transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
-    return this.#transaction('READ WRITE', failuresOfWrite, work)
+    return this.#transaction('', failuresOfWrite, work)
   }
 
-  /** @param undone the errors while it is certain that nothing was stored */
-  async #transaction<T>(access: 'READ WRITE' | 'READ ONLY', undone: Failures, work: (queries: Queries) => Promise<T>): Promise<T> {
+  /**
+   * @param access never READ WRITE: a standby refuses the word itself, and a database that is read-only by its settings would be written by
+   * some verbs and not by others
+   * @param undone the errors while it is certain that nothing was stored
+   */
+  async #transaction<T>(access: '' | ' READ ONLY', undone: Failures, work: (queries: Queries) => Promise<T>): Promise<T> {
     if (this.#isFull) throw undone.tooLong()
     const client = await this.#pool.connect().catch((error) => {
       throw failure(error, undone)
@@ -149,14 +153,14 @@ export class Database implements Queries {
       return result
     }
     const query = <Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []) => {
-      if (access === 'READ WRITE' && !text.startsWith('SELECT')) end = 'COMMIT'
+      if (access === '' && !text.startsWith('SELECT')) end = 'COMMIT'
       const rows = send<Row>(text, values).then((result) => result.rows)
       rows.catch(() => {})
       return rows
     }
     try {
       // The locking relies on this isolation level, so it must not depend on the database's default.
-      send(`BEGIN ISOLATION LEVEL READ COMMITTED ${access}`)
+      send(`BEGIN ISOLATION LEVEL READ COMMITTED${access}`)
       const value = await work({ query })
       isCommitSent = end === 'COMMIT'
       const { command } = await send(end)
