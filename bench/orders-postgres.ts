@@ -3,17 +3,16 @@
 import type { Placed, Store } from '../domain/store.ts'
 import { Database } from '../stores/postgres/database.ts'
 import { makeOrderWrites } from '../stores/postgres/order-writes.ts'
-import { openPostgresStore } from '../stores/postgres/store.ts'
+import { openPostgresStore, usualPoolSize } from '../stores/postgres/store.ts'
 import { startPostgres } from '../test/stores/embedded.ts'
 import { machine, print, settings } from './measure.ts'
 import { throughStores } from './order-rates.ts'
 import { currency, putStockedProducts } from './shop.ts'
 
 const options = settings({ rounds: 5, seconds: 1 })
-const poolSize = 10
 
 async function openStocked(url: string): Promise<Store> {
-  const store = await openPostgresStore({ url, currency, poolSize })
+  const store = await openPostgresStore({ url, currency })
   await putStockedProducts(store)
   return store
 }
@@ -36,7 +35,7 @@ const server = await startPostgres()
 try {
   const urls = { single: await server.database(), grouped: await server.database() }
   await (await openStocked(urls.single)).close()
-  const [grouped, database] = [await openStocked(urls.grouped), new Database(urls.single, poolSize)]
+  const [grouped, database] = [await openStocked(urls.grouped), new Database(urls.single, usualPoolSize)]
   print('# Orders: group commit against one transaction an order (PostgreSQL)', machine(options.directory))
   print(await throughStores(options, { grouped, single: oneByOne(database) }))
   await Promise.all([grouped.close(), database.close()])

@@ -4,6 +4,7 @@ import type { LocatedFault } from '../schemas/document.ts'
 import { type Command, Failure, readArguments, withStore, withStoreForDryRun } from './command.ts'
 import { inBatches } from './import/batches.ts'
 import { makeProgress, type Progress } from './import/progress.ts'
+import type { RepeatedIds } from './import/repeated-ids.ts'
 import { type Format, formatOf, openSource, readEntries, type Source } from './import/source.ts'
 import { makeValidator, type ValidatedEntry } from './import/validator.ts'
 
@@ -30,7 +31,8 @@ csv     a heading line with the columns id, name and price, and any of descripti
         if it has one, and a comma otherwise
 
 A product without on-hand keeps its stock (a new product has 0). Products with errors are refused: their errors are
-printed on standard error with their lines, the other products are imported, and the exit status is 1.`,
+printed on standard error with their lines, the other products are imported, and the exit status is 1. If an id comes
+more than once, the last line counts. Standard error names each such line, and the exit status stays as it is.`,
 
   async run(args) {
     const { values, operands } = readArguments(args, { format: { type: 'string' }, 'dry-run': { type: 'boolean' } }, ['FILE'])
@@ -41,13 +43,15 @@ printed on standard error with their lines, the other products are imported, and
     try {
       const format = formatOf(values.format, file)
       return await (isDryRun ? withStoreForDryRun : withStore)(async (store) => {
+        const repeatedIds = await openRepeatedIds()
         const dryRun = isDryRun ? await openDryRun(store) : undefined
         try {
-          const counts = await new Import(dryRun ?? store, source).run(format)
+          const counts = await new Import(dryRun ?? store, source, repeatedIds).run(format)
           process.stdout.write(`${summarise(counts)}${isDryRun ? ' (a dry run: nothing was stored)' : ''}\n`)
           return counts.refused > 0 ? 1 : 0
         } finally {
           dryRun?.close()
+          repeatedIds.close()
         }
       })
     } finally {
@@ -56,7 +60,13 @@ printed on standard error with their lines, the other products are imported, and
   }
 }
 
-/** Loads the dry run, and SQLite for its tally, only when an import is one. */
+/** Other commands on PostgreSQL do not load SQLite. */
+async function openRepeatedIds() {
+  const { RepeatedIds } = await import('./import/repeated-ids.ts')
+  return new RepeatedIds()
+}
+
+/** Loads the dry run only when an import is one. */
 async function openDryRun(store: Store) {
   const { ImportDryRun } = await import('./import/dry-run.ts')
   return new ImportDryRun(store)
@@ -72,13 +82,15 @@ function summarise({ created, replaced, unchanged, refused }: Counts): string {
 class Import {
   readonly #target: Pick<Store, 'importProducts'>
   readonly #source: Source
+  readonly #repeatedIds: RepeatedIds
   readonly #progress: Progress
   readonly #counts: Counts = { created: 0, replaced: 0, unchanged: 0, refused: 0 }
   #bytes = 0
 
-  constructor(target: Pick<Store, 'importProducts'>, source: Source) {
+  constructor(target: Pick<Store, 'importProducts'>, source: Source, repeatedIds: RepeatedIds) {
     this.#target = target
     this.#source = source
+    this.#repeatedIds = repeatedIds
     this.#progress = makeProgress(process.stderr, source.size)
   }
 
@@ -127,12 +139,21 @@ class Import {
   }
 
   #count(line: number, id: string, outcome: ImportOutcome | undefined): void {
-    if (typeof outcome === 'string') this.#counts[outcome]++
-    else this.#refuse(line, [{ detail: `${id}: ${outcome?.message ?? 'it was not stored'}` }])
+    if (typeof outcome !== 'string') {
+      this.#refuse(line, [{ detail: `${id}: ${outcome?.message ?? 'it was not stored'}` }])
+      return
+    }
+    this.#counts[outcome]++
+    const note = this.#repeatedIds.enter(id, line)
+    if (note !== undefined) this.#print(line, { detail: note })
   }
 
   #refuse(line: number, faults: readonly LocatedFault[]): void {
     this.#counts.refused++
+    this.#print(line, ...faults)
+  }
+
+  #print(line: number, ...faults: readonly LocatedFault[]): void {
     const lines = faults.map(
       (fault) => `${this.#source.name}:${fault.line ?? line}: ${fault.path ? `${fault.path}: ` : ''}${fault.detail}\n`
     )

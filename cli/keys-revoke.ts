@@ -11,7 +11,7 @@ export const keysRevoke: Command = {
   help: `The key stops working at once, also in running services. It stays in the list.
 
 The webhooks that the key made or changed last are disabled with their next event. To keep them, change each with another key
-of the same name first: its owner sends it again (PUT /webhooks/{webhook_id}).
+of the same name first: its owner sends it again (PUT /webhook/{webhook_id}). Standard error says how many there are.
 
   ID    the id of the key, as \`keys list\` shows it
   KEY   the key itself, such as a key that has leaked; it is never printed`,
@@ -31,6 +31,16 @@ async function revoke(store: Store, named: string): Promise<void> {
     const what = isSecret ? 'the shop does not have this key' : `there is no key ${JSON.stringify(named)}`
     throw new Failure(`${what}: see \`tradepost keys list\` for the ids`)
   }
-  if (await store.revokeKey(key.id)) return
-  throw new Failure(`the key ${key.id} was already revoked${key.revokedAt === undefined ? '' : ` at ${instant(key.revokedAt)}`}`)
+  if (!(await store.revokeKey(key.id)))
+    throw new Failure(`the key ${key.id} was already revoked${key.revokedAt === undefined ? '' : ` at ${instant(key.revokedAt)}`}`)
+  const active = await store.activeWebhooksOf({ customer: key.customer, keyId: key.id })
+  if (active > 0) process.stderr.write(`${webhooksEnd(active)} ${howToKeep}\n`)
+}
+
+const howToKeep = 'To keep one, its owner sends it again with another key of the same name: PUT /webhook/{webhook_id}.'
+
+function webhooksEnd(active: number): string {
+  return active === 1
+    ? 'The key has 1 active webhook, which is disabled with its next event.'
+    : `The key has ${active} active webhooks, each of which is disabled with its next event.`
 }

@@ -217,7 +217,7 @@ class Builder {
         'The line names no product of this shop, so it is free text. Give the id that this shop sells the product by, or its GTIN.'
       this.#fault('free-text-line', sellerId ?? item, detail, item)
     } else {
-      this.#fault('unknown-product', sellerId ?? item, `There is no product with the id ${JSON.stringify(shorten(id))}.`, item)
+      this.#fault('unknown-product', sellerId ?? item, `There is no product ${JSON.stringify(shorten(id))}.`, item)
     }
     return []
   }

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto'
 import { bufferOf } from '../domain/deferred.ts'
-import { mostFaults } from '../domain/errors.ts'
+import { type Fault, mostFaults } from '../domain/errors.ts'
 import { Problem } from '../http/problem.ts'
 import type { DocumentSchema, LocatedFault } from '../schemas/document.ts'
 import { childrenOf, collapse, type Element, type Place } from '../schemas/element.ts'
 import { excessItems } from '../schemas/item-limit.ts'
+import { linesAt } from '../schemas/json-lines.ts'
 import { readXml } from '../schemas/xml.ts'
 import type { XmlGate } from '../xml/gate.ts'
 import { type Guarded, guard } from '../xml/guard.ts'
@@ -12,9 +13,9 @@ import { pathOf, placeIn } from '../xml/locations.ts'
 import { scan } from '../xml/scan.ts'
 import { noLimits, type Tag } from '../xml/tag.ts'
 import { hasBuyersRoot, locateInBuyerDocument, readBuyerDocument } from './buyer.ts'
-import type { DocumentLimits, Job, LocateJob, Location, ReadDocument, ReadJob } from './job.ts'
+import type { DocumentLimits, Job, LocateJob, Location, ReadDocument, ReadJob, SentDocument } from './job.ts'
 import { documentSchemas } from './schemas.ts'
-import { parseForm, parseJson, type TreeSource } from './sources.ts'
+import { jsonText, parseForm, parseJson, type TreeSource } from './sources.ts'
 import { gateTree, originOf, readTreeSource, spellings } from './trees.ts'
 
 class ValidationProblem extends Problem {
@@ -40,17 +41,43 @@ function nameOthers(faults: readonly LocatedFault[], root: Tag | undefined, root
 /** A document that matches its schema. */
 interface ValidDocument {
   readonly root: Element
-  /** Finds the location of a place in the document as it was sent. */
-  locate(place: Place): Location
+  readonly locate: Locate
 }
 
-type Locate = ValidDocument['locate']
+/** Finds the locations of places in the document as it was sent. */
+type Locate = (places: readonly Place[]) => readonly Location[]
 
-function makeLocator(tags: readonly Tag[]): Locate {
-  return (place) => {
-    const found = placeIn(tags, place)
-    return found ? { line: found.line, path: pathOf(found) } : {}
-  }
+function locateByTags(tags: readonly Tag[]): Locate {
+  return (places) =>
+    places.map((place) => {
+      const found = placeIn(tags, place)
+      return found ? { line: found.line, path: pathOf(found) } : {}
+    })
+}
+
+/** @param root the document's root as it was read */
+function locateInTree(document: SentDocument, root: Element): Locate {
+  return (places) =>
+    withLines(
+      document,
+      places.map((place) => originOf(root, place))
+    )
+}
+
+/** Adds the lines to paths in a JSON document. A form has no lines. */
+function withLines<F extends Location>({ notation, bytes }: SentDocument, found: readonly F[]): readonly F[] {
+  if (notation !== 'json' || found.length === 0) return found
+  const lines = linesAt(
+    jsonText(bufferOf(bytes)),
+    found.map(({ path = '' }) => path)
+  )
+  return found.map((one, i) => ({ ...one, line: lines[i] }))
+}
+
+/** The faults with the locations of their places. */
+function located(faults: readonly Fault[], locate: Locate): readonly LocatedFault[] {
+  const locations = locate(faults.map(({ at = [] }) => at))
+  return faults.map(({ at: _, ...fault }, i) => ({ ...fault, ...locations[i] }))
 }
 
 function parseTree(notation: 'json' | 'form', bytes: Buffer, { marks }: DocumentLimits): TreeSource {
@@ -94,9 +121,7 @@ export function readTogether(jobs: readonly Job[], gate: XmlGate): GuardedDocume
 /** @throws Problem `invalid-document` when a document has more items than an order may have */
 function refuseExcess(items: number, schema: DocumentSchema<unknown>, { maxOrderItems }: DocumentLimits, locate: Locate): void {
   const excess = excessItems(items, schema, maxOrderItems)
-  if (!excess) return
-  const { at, ...fault } = excess
-  throw new ValidationProblem([{ ...fault, ...locate(at) }])
+  if (excess) throw new ValidationProblem(located([excess], locate))
 }
 
 /** @throws Problem `malformed-document`, `forbidden-xml`, `invalid-document` */
@@ -104,7 +129,7 @@ function validate(job: ReadJob, bytes: Buffer, schema: DocumentSchema<unknown>, 
   const { notation, limits } = job
   if (notation === 'xml') {
     const guarded = passed.get(job) ?? guardOwn(job, bytes)
-    const locate = makeLocator(guarded.tags)
+    const locate = locateByTags(guarded.tags)
     refuseExcess(guarded.tags[0]?.counts.get('item') ?? 0, schema, limits, locate)
     const parsed = gate.parse(bytes, guarded)
     const faults = gate.validate(parsed, schema.xsd, schema.roots)
@@ -113,10 +138,10 @@ function validate(job: ReadJob, bytes: Buffer, schema: DocumentSchema<unknown>, 
   }
   const source = parseTree(notation, bytes, limits)
   const reading = readTreeSource(source, schema, limits.marks)
-  const locate: Locate = (place) => originOf(reading.root, place)
+  const locate = locateInTree(job, reading.root)
   if (reading.isWhole) refuseExcess(childrenOf(reading.root, 'item').length, schema, limits, locate)
   const faults = gateTree(reading, spellings[notation], schema, gate)
-  if (faults.length > 0) throw new ValidationProblem(faults)
+  if (faults.length > 0) throw new ValidationProblem(withLines(job, faults))
   return { root: reading.root, locate }
 }
 
@@ -132,11 +157,11 @@ function schemaOf({ schema }: { readonly schema: string }): DocumentSchema<unkno
 }
 
 function readValue({ root, locate }: ValidDocument, schema: DocumentSchema<unknown>): unknown {
-  const reported: LocatedFault[] = []
+  const reported: Fault[] = []
   const value = schema.read(root, (at, detail, code) => {
-    if (reported.length < mostFaults) reported.push({ detail, ...(code === undefined ? {} : { code }), ...locate(at) })
+    if (reported.length < mostFaults) reported.push({ at, detail, ...(code === undefined ? {} : { code }) })
   })
-  if (reported.length > 0) throw new ValidationProblem(reported)
+  if (reported.length > 0) throw new ValidationProblem(located(reported, locate))
   return value
 }
 
@@ -167,7 +192,7 @@ export function locateInDocument(job: LocateJob): readonly Location[] {
   const bytes = bufferOf(job.bytes)
   const located = mayBeBuyers(job) ? locateInBuyerDocument(bytes, job.limits, job.places) : undefined
   if (located) return located
-  if (job.notation === 'xml') return job.places.map(makeLocator(scan(bytes.toString('utf8'), noLimits)))
+  if (job.notation === 'xml') return locateByTags(scan(bytes.toString('utf8'), noLimits))(job.places)
   const { root } = readTreeSource(parseTree(job.notation, bytes, job.limits), schemaOf(job), job.limits.marks)
-  return job.places.map((place) => originOf(root, place))
+  return locateInTree(job, root)(job.places)
 }

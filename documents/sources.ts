@@ -19,13 +19,18 @@ export interface FormSource {
 /** A parsed JSON document or form, before its schema is applied. */
 export type TreeSource = JsonSource | FormSource
 
+/** The text of a JSON document that is valid UTF-8, without its byte order mark. */
+export function jsonText(bytes: Buffer): string {
+  return bytes.toString('utf8').replace(/^\ufeff/, '')
+}
+
 /**
  * @param marks the most elements that the document may have. It may have twice as many values, because a list is a value but not an element
  * @throws Problem `malformed-document`, with the line
  */
 export function parseJson(bytes: Buffer, marks: number): JsonSource {
   if (!isUtf8(bytes)) throw new Problem('malformed-document', 'The JSON is not valid UTF-8.')
-  const text = bytes.toString('utf8').replace(/^\ufeff/, '')
+  const text = jsonText(bytes)
   if (text.trim() === '') throw new Problem('malformed-document', 'The body is empty. Send a JSON document.')
   try {
     return { notation: 'json', ...readJsonText(text, 2 * marks) }

@@ -18,8 +18,8 @@ export interface Line {
 }
 
 export function unknownProduct({ product }: PurchaseOrderItem, position: number): Fault {
-  const [element, value, name] = 'gtin' in product ? ['gtin', product.gtin, 'GTIN'] : ['product-id', product.productId, 'id']
-  const detail = `There is no product with the ${name} ${JSON.stringify(value)}.`
+  const [element, value, kind] = 'gtin' in product ? ['gtin', product.gtin, ' with the GTIN'] : ['product-id', product.productId, '']
+  const detail = `There is no product${kind} ${JSON.stringify(value)}.`
   return { code: 'unknown-product', at: ['item', position, element], detail }
 }
 

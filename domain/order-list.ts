@@ -1,6 +1,6 @@
 /** Decides how a list of orders is read: which rows a page looks at, in which order, and where the next page begins. */
 
-import { PositionError } from './errors.ts'
+import { LargeRead, PositionError } from './errors.ts'
 import type { OrderStatus } from './order.ts'
 import type { Page } from './page.ts'
 import type { OrderQuery } from './store.ts'
@@ -133,3 +133,24 @@ export function orderPage<Row extends ListedRow, T>(rows: readonly Row[], list: 
 
 /** The most bytes of content on a page of whole orders. A larger order has a page of its own. */
 export const mostContent = 512 * 1024
+
+/**
+ * The rows of a page of whole orders, which ends early when their content reaches `mostContent`.
+ * @param rows up to `list.mostRows`, in the order of the list, with the bytes of their content
+ * @param most the most bytes of content that may be read
+ * @throws LargeRead if the page has more
+ */
+export function wholeOrderPage<Row extends ListedRow & { readonly size: number }>(
+  rows: readonly Row[],
+  list: OrderList,
+  most = Number.POSITIVE_INFINITY
+): Page<Row> {
+  let size = 0
+  const page = orderPage(rows, list, (row) => {
+    if (size > 0 && size + row.size > mostContent) return undefined
+    size += row.size
+    return row
+  })
+  if (size > most) throw new LargeRead(size)
+  return page
+}

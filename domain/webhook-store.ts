@@ -8,6 +8,7 @@ import type {
   Webhook,
   WebhookBacklog,
   WebhookClaim,
+  WebhookOwner,
   WebhookProgress,
   WebhookTarget
 } from './webhook.ts'
@@ -40,6 +41,8 @@ export interface WebhookStore {
   createWebhook(webhook: NewWebhook, secret: string, id?: string): Promise<MadeWebhook>
   /** The oldest first. */
   webhooks(customer: string): Promise<readonly Webhook[]>
+  /** The number of active webhooks that belong to a key. */
+  activeWebhooksOf(owner: WebhookOwner): Promise<number>
   /** @throws `webhook-not-found` */
   webhook(id: string, customer: string): Promise<Webhook>
   /**

@@ -1,3 +1,4 @@
+import { ofPlaced } from '../representations/checked-order.ts'
 import { uris } from '../representations/links.ts'
 import { publishedXsds } from '../representations/published-xsds.ts'
 import { camelCase } from '../schemas/json.ts'
@@ -9,14 +10,14 @@ import type { Direction, JsonSchema } from './texts.ts'
 export interface DocumentSchemas {
   /** A reference to the schema of the documents with this root element. */
   ref(root: string, direction: Direction): JsonSchema
-  /** A reference to the schema of a response about something that is not stored, and so has no identity and no dates. */
+  /** A reference to the schema of a response about an order that is only checked. */
   checkedRef(root: string): JsonSchema
   /** All schemas that were referred to, by name. */
   readonly schemas: Readonly<Record<string, JsonSchema>>
 }
 
-/** The properties that only a stored order has. */
-const ofStored: ReadonlySet<string> = new Set(['id', 'version', 'placedAt', 'modifiedAt'])
+/** The properties that a checked order does not have. */
+const ofStored: ReadonlySet<string> = new Set(ofPlaced.map(camelCase))
 
 /** `purchase-order` becomes `PurchaseOrder`. A document whose input differs has two names: `Order` in responses, `OrderInput` in requests. */
 function componentName(root: string, direction: Direction): string {

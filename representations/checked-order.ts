@@ -7,19 +7,22 @@ import { makeRepresentations } from './representation.ts'
 import { withShownPrices } from './views/order-form-products.ts'
 import { renderPage } from './views.ts'
 
-/** Elements that only a placed order has. */
-const ofPlaced: ReadonlySet<string> = new Set(['placed-at', 'modified-at', 'link'])
+/** The attributes and elements that only a placed order has, besides its links. */
+export const ofPlaced: readonly string[] = ['id', 'version', 'placed-at', 'modified-at']
 
-/** An order as it would be. It has no URI, so it has no id, version, dates or links. */
+/** An order as it would be. It has no URI, and so no links either. */
 export const checkedOrderRepresentations = makeRepresentations<Order>({
   name: 'checked-order',
   type: rootType(orderXsd, 'order'),
-  element: (order, context) =>
-    element(
-      'order',
-      {},
-      orderElement(order, context).children?.filter(({ name }) => !ofPlaced.has(name))
-    ),
+  element: (order, context) => {
+    const { name, attributes = {}, children = [] } = orderElement(order, context)
+    const others = Object.entries(attributes).filter(([attribute]) => !ofPlaced.includes(attribute))
+    return element(
+      name,
+      Object.fromEntries(others),
+      children.filter((child) => child.name !== 'link' && !ofPlaced.includes(child.name))
+    )
+  },
   html: (order, context) => {
     const typed = context.typed && withShownPrices(context.typed, order.items)
     const data = {

@@ -36,7 +36,7 @@ export default fp(
         await reach(store)
         return reply.send({ status: 'ready' })
       } catch (error) {
-        app.log.warn({ err: error }, 'the readiness check failed: the database does not answer')
+        app.log.warn({ err: error }, 'the readiness check failed: the database does not answer, or takes no writes')
         return reply.code(503).headers(retryAfter).send({ status: 'database out of reach' })
       }
     })

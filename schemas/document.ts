@@ -36,7 +36,7 @@ export function isDocumentSchema(schema: unknown): schema is DocumentSchema<unkn
   return typeof schema === 'object' && schema !== null && 'xsd' in schema && 'roots' in schema
 }
 
-/** A fault and its place: a line, if the document has lines, and a path in the sender's notation. */
+/** A fault and its place: a line, unless the document is a form, and a path in the sender's notation. */
 export interface LocatedFault extends Fault {
   readonly line?: number
   readonly path?: string

@@ -34,6 +34,19 @@ export function pointer(steps: readonly (string | number)[]): string {
   return steps.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }
 
+/** The member names and positions of a JSON pointer. */
+export function stepsOf(pointer: string): readonly string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+/** The text of a string as it is written, in double quotes. */
+export function unquote(written: string): string {
+  return written.includes('\\') ? (JSON.parse(written) as string) : written.slice(1, -1)
+}
+
 interface JsonReading {
   readonly value: Tree
   /** JSON pointers of members that occur more than once in their object: the first hundred, shortened. The value has the last of each. */
@@ -165,6 +178,6 @@ class Reader {
     }
     const written = this.#text.slice(start, ++this.#at)
     this.#skipWhiteSpace()
-    return written.includes('\\') ? (JSON.parse(written) as string) : written.slice(1, -1)
+    return unquote(written)
   }
 }

@@ -56,6 +56,11 @@ export function selectWebhookChangeShop(id: string, now: string): string {
   return `SELECT count(*) FILTER (WHERE w.id <> ${id}) AS others, count(*) FILTER (WHERE w.id = ${id}) AS own, ${now} AS now ${fromActive(now)}`
 }
 
+/** SQL for the number of active webhooks of a key. Its customer's index finds them. Both are parameters. */
+export function selectActiveOf(customer: string, key: string): string {
+  return `SELECT count(*) AS active FROM webhook WHERE customer = ${customer} AND key_id = ${key} AND status = 'active'`
+}
+
 /** The columns of a StoredWebhook. */
 export const storedColumns = `${webhookColumns}, key_id, secrets, position, failures, next_attempt_at`
 

@@ -32,9 +32,9 @@ function controlAt(form, name) {
   return under.find((one) => one.value.trim() === '') ?? under[0] ?? (line && form.elements.namedItem(`${line}.product-id`))
 }
 
-/** Replaces the names of elements by the labels of their fields. Pages call an id a number. */
+/** Replaces the names of elements by the labels of their fields. */
 function forPeople(form, detail) {
-  return detail.replace('no product with the id ', 'no product with the number ').replace(/<([a-z][a-z-]*)>/g, (_, name) => {
+  return detail.replace(/<([a-z][a-z-]*)>/g, (_, name) => {
     const control = [...form.elements].find((one) => one.name === name || one.name.endsWith(`.${name}`))
     return control?.labels?.[0]?.textContent.replace(/ \d+$/, '') ?? name.replaceAll('-', ' ')
   })

@@ -87,13 +87,11 @@ const spellings: Readonly<Record<string, string>> = {
   'bill-to': 'Bill to'
 }
 
-/** Replaces the names of elements and fields in an error by their labels: `<tax-id> is …` becomes `Tax id is …`. Pages call an id a number. */
+/** Replaces the names of elements and fields in an error by their labels: `<tax-id> is …` becomes `Tax id is …`. */
 export function forPeople(detail: string, path = ''): string {
   const name = path.split('.').findLast((step) => !/^\d+$/.test(step)) ?? ''
   const withLabel = name !== '' && detail.startsWith(`${name} `) ? `${label(name)}${detail.slice(name.length)}` : detail
-  return withLabel
-    .replace('no product with the id ', 'no product with the number ')
-    .replace(/<([a-z][a-z-]*)>/g, (_, name: string) => label(name))
+  return withLabel.replace(/<([a-z][a-z-]*)>/g, (_, name: string) => label(name))
 }
 
 /** An image's URI, if it follows the rule for images. URIs that were stored before the rule, such as `//host`, may not. */

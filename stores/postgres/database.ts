@@ -87,13 +87,16 @@ export class Database implements Queries {
 
   /** Runs a statement that only reads. @param settings a statement that sets the planner for it alone */
   async queryWith<Row extends pg.QueryResultRow>(settings: string, { text, values }: Statement): Promise<Row[]> {
-    const { rows } = await reading(() =>
-      this.#transaction('READ ONLY', failures, async ({ query }) => {
-        void query(settings)
-        return { rows: query<Row>(text, values) }
-      })
-    )
+    const { rows } = await this.snapshot(async ({ query }) => {
+      void query(settings)
+      return { rows: query<Row>(text, values) }
+    })
     return rows
+  }
+
+  /** Runs statements that only read. All of them see the same state of the database. */
+  snapshot<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
+    return reading(() => this.#transaction('REPEATABLE READ READ ONLY', failures, work))
   }
 
   /**
@@ -130,11 +133,19 @@ export class Database implements Queries {
    * method never retries.
    */
   transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
-    return this.#transaction('READ WRITE', failuresOfWrite, work)
+    return this.#transaction('READ COMMITTED', failuresOfWrite, work)
   }
 
-  /** @param undone the errors while it is certain that nothing was stored */
-  async #transaction<T>(access: 'READ WRITE' | 'READ ONLY', undone: Failures, work: (queries: Queries) => Promise<T>): Promise<T> {
+  /**
+   * @param mode the locking relies on this isolation level, so it does not depend on the database's default. It never says READ WRITE: a
+   * standby refuses the word itself, and a database that is read-only by its settings would be written by some verbs and not by others.
+   * @param undone the errors while it is certain that nothing was stored
+   */
+  async #transaction<T>(
+    mode: 'READ COMMITTED' | 'REPEATABLE READ READ ONLY',
+    undone: Failures,
+    work: (queries: Queries) => Promise<T>
+  ): Promise<T> {
     if (this.#isFull) throw undone.tooLong()
     const client = await this.#pool.connect().catch((error) => {
       throw failure(error, undone)
@@ -149,14 +160,13 @@ export class Database implements Queries {
       return result
     }
     const query = <Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []) => {
-      if (access === 'READ WRITE' && !text.startsWith('SELECT')) end = 'COMMIT'
+      if (mode === 'READ COMMITTED' && !text.startsWith('SELECT')) end = 'COMMIT'
       const rows = send<Row>(text, values).then((result) => result.rows)
       rows.catch(() => {})
       return rows
     }
     try {
-      // The locking relies on this isolation level, so it must not depend on the database's default.
-      send(`BEGIN ISOLATION LEVEL READ COMMITTED ${access}`)
+      send(`BEGIN ISOLATION LEVEL ${mode}`)
       const value = await work({ query })
       isCommitSent = end === 'COMMIT'
       const { command } = await send(end)

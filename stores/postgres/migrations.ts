@@ -34,7 +34,7 @@ export async function migratePostgres(url: string): Promise<Migrated> {
     await requireUtf8(client)
     await refuseForeign(client)
     // With READ COMMITTED, this process sees the migrations of the process that held the lock before.
-    await client.query('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE')
+    await client.query('BEGIN ISOLATION LEVEL READ COMMITTED')
     await client.query('SELECT pg_advisory_xact_lock($1)', [lock])
     const result = await apply(client, known)
     await client.query('COMMIT')

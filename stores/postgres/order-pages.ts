@@ -1,19 +1,19 @@
-import { LargeRead, PositionError } from '../../domain/errors.ts'
+import { PositionError } from '../../domain/errors.ts'
 import type { Order, OrderSummary } from '../../domain/order.ts'
 import {
-  mostContent,
   type OrderList,
   orderList,
   orderPage,
   type Place,
   type Range,
   rangeOf,
-  readPosition
+  readPosition,
+  wholeOrderPage
 } from '../../domain/order-list.ts'
 import type { Page } from '../../domain/page.ts'
 import type { OrderQuery } from '../../domain/store.ts'
 import { type CommonOrderRow, deferredOrder, orderHeadColumns, type SummaryRow, summaryFrom } from '../rows.ts'
-import type { Database, Statement } from './database.ts'
+import type { Database, Queries, Statement } from './database.ts'
 import { firstRowsOf, type IndexRange, orderOf } from './index-range.ts'
 import { isUuid } from './rows.ts'
 
@@ -56,26 +56,9 @@ export function summariesQuery(list: OrderList, range: Range, lines: boolean): S
   return rowsOf(list, range, columns, [lines])
 }
 
-/**
- * The query of a page of whole orders. Only the content that the page shows is read: the first order's, and what fits beside it. If it has
- * more than `most` bytes, none is read.
- */
-export function wholeQuery(list: OrderList, range: Range, most: number): Statement {
-  const { status, placedSince, modifiedSince } = list.checked
-  const values = [mostContent, status ?? null, placedSince ?? 0, modifiedSince ?? 0]
-  const isListed = '($2::text IS NULL OR o.status = $2) AND o.placed_at >= $3::bigint AND o.modified_at >= $4::bigint'
-  const order = list.direction === 'newest' ? `${list.by}_at DESC, seq DESC` : `${list.by}_at, seq`
-  const rows = rowsOf(list, range, `${orderHeadColumns}, CASE WHEN ${isListed} THEN o.content_size ELSE 0 END AS size`, values)
-  const [limit, allowed] = [list.limit, most].map((value) => `$${values.push(value)}::bigint`)
-  const text = `WITH k AS MATERIALIZED (${rows.text}),
-      r AS (SELECT *, sum(size) OVER w AS running, count(*) FILTER (WHERE size > 0) OVER w AS nth FROM k WINDOW w AS (ORDER BY ${order})),
-      s AS (SELECT *, CASE WHEN nth <= ${limit} AND (running <= $1::bigint OR running = size) THEN size ELSE 0 END AS shown FROM r),
-      p AS (SELECT *, sum(shown) OVER () AS total FROM s)
-    SELECT p.seq, p.id, p.version, p.customer, p.order_number, p.status, p.placed_at, p.modified_at, p.total,
-      CASE WHEN p.shown > 0 AND p.total <= ${allowed}
-        THEN (SELECT content FROM purchase_order o WHERE o.seq = p.seq) END AS content
-    FROM p ORDER BY ${order}`
-  return { text, values }
+/** The query of the rows of a page of whole orders, without their content. */
+export function sizesQuery(list: OrderList, range: Range): Statement {
+  return rowsOf(list, range, `${orderHeadColumns}, o.content_size AS size`)
 }
 
 /**
@@ -91,17 +74,27 @@ export async function summaries(database: Database, query: OrderQuery): Promise<
   return orderPage(await database.queryWith<SummaryRow & Record<string, unknown>>(planning, statement), list, summaryFrom)
 }
 
-interface WholeRow extends CommonOrderRow, Record<string, unknown> {
-  readonly content: string | null
-  /** Bytes of all content of the page. */
-  readonly total: number
+interface SizedRow extends CommonOrderRow, Record<string, unknown> {
+  readonly size: number
 }
 
-export async function wholeOrders(database: Database, query: OrderQuery, most = Number.MAX_SAFE_INTEGER): Promise<Page<Order>> {
+/** The content is read after the page is known, in the same state of the database. */
+export async function wholeOrders(database: Database, query: OrderQuery, most?: number): Promise<Page<Order>> {
   const list = orderList(query)
-  const statement = wholeQuery(list, await rangeAfter(database, list, query.after), most)
-  const rows = await database.queryWith<WholeRow>(planning, statement)
-  const total = rows[0]?.total ?? 0
-  if (total > most) throw new LargeRead(total)
-  return orderPage(rows, list, (row) => (row.content === null ? undefined : deferredOrder(row, row.content)))
+  const { text, values } = sizesQuery(list, await rangeAfter(database, list, query.after))
+  return database.snapshot(async (queries) => {
+    void queries.query(planning)
+    const { items, ...next } = wholeOrderPage(await queries.query<SizedRow>(text, values), list, most)
+    const contents = await contentsOf(queries, items)
+    return { items: items.map((row) => deferredOrder(row, contents.get(row.seq) ?? '')), ...next }
+  })
+}
+
+async function contentsOf({ query }: Queries, rows: readonly SizedRow[]): Promise<ReadonlyMap<number, string>> {
+  if (rows.length === 0) return new Map()
+  const found = await query<{ readonly seq: number; readonly content: string }>(
+    'SELECT seq, content FROM purchase_order WHERE seq = ANY($1::bigint[])',
+    [rows.map(({ seq }) => seq)]
+  )
+  return new Map(found.map(({ seq, content }) => [seq, content]))
 }

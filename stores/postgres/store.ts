@@ -12,12 +12,15 @@ import { makeProducts } from './products.ts'
 import { makeShipments } from './shipments.ts'
 import { makeWebhooks } from './webhooks.ts'
 
+/** The most connections of one process. docs/operations.md tells the operator, who adds them up. */
+export const usualPoolSize = 10
+
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`. */
   readonly url: string
   /** The currency of the prices, ISO 4217. */
   readonly currency: string
-  /** The most connections of this process; at least two. */
+  /** At least two. */
   readonly poolSize?: number
 }
 
@@ -31,7 +34,11 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
 }
 
 /** Opens the store and also returns its order writer, for tests that kill it. */
-export async function openWithWriter({ url, currency, poolSize = 10 }: PostgresOptions): Promise<{ store: Store; orders: OrderWriter }> {
+export async function openWithWriter({
+  url,
+  currency,
+  poolSize = usualPoolSize
+}: PostgresOptions): Promise<{ store: Store; orders: OrderWriter }> {
   await migratePostgres(url)
   const connections = threadConnections(poolSize)
   const database = new Database(url, poolSize - connections)

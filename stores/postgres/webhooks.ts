@@ -21,6 +21,7 @@ import {
   redeliveryColumns,
   redeliveryOf,
   type StoredRow,
+  selectActiveOf,
   selectWebhookChangeShop,
   selectWebhookShop,
   storedColumns,
@@ -75,6 +76,10 @@ export function makeWebhooks(database: Database): WebhookStore {
     async webhooks(customer) {
       const sql = `SELECT ${webhookColumns} FROM webhook WHERE customer = $1 ORDER BY seq`
       return (await database.query<WebhookRow>(sql, [customer])).map(webhookOf)
+    },
+    async activeWebhooksOf({ customer, keyId }) {
+      const [row] = await database.query<{ readonly active: number }>(selectActiveOf('$1', '$2'), [customer, keyId])
+      return requiredRow(row).active
     },
     webhook: async (id, customer) => webhookOf(await find(database, id, customer)),
     changeWebhook: (id, webhook, expected) =>

@@ -1,9 +1,6 @@
-import { tmpdir } from 'node:os'
 import type { Decimal } from '../../domain/money.ts'
 import { gtin14 } from '../../domain/product.ts'
-import { notStored } from '../outcomes.ts'
-import { Connection } from './connection.ts'
-import { explained } from './explain.ts'
+import { temporaryDatabase, temporaryFailure } from './temporary-database.ts'
 
 /** The state of a product after the items that the dry run has decided so far. */
 export interface TallyEntry {
@@ -17,20 +14,16 @@ export interface TallyEntry {
 
 const entries = 'SELECT id, digest, gtin, onHand FROM entered'
 
-/** The latest entry of each product, by id and by GTIN, in a temporary SQLite database that is deleted when it is closed. */
+/** The latest entry of each product, by id and by GTIN, in a temporary SQLite database. */
 export class ImportTally {
-  readonly #db = new Connection('')
+  readonly #db = temporaryDatabase(`
+    CREATE TABLE entered (id TEXT PRIMARY KEY, digest TEXT NOT NULL, gtin TEXT, gtin14 TEXT, onHand TEXT) STRICT, WITHOUT ROWID;
+    CREATE INDEX entered_gtin14 ON entered (gtin14) WHERE gtin14 IS NOT NULL`)
   readonly #find
   readonly #holder
   readonly #enter
 
   constructor() {
-    this.#db.exec(`
-      PRAGMA journal_mode = OFF;
-      PRAGMA synchronous = OFF;
-      CREATE TABLE entered (id TEXT PRIMARY KEY, digest TEXT NOT NULL, gtin TEXT, gtin14 TEXT, onHand TEXT) STRICT, WITHOUT ROWID;
-      CREATE INDEX entered_gtin14 ON entered (gtin14) WHERE gtin14 IS NOT NULL;
-      BEGIN`)
     this.#find = this.#db.prepare<[string], TallyEntry>(`${entries} WHERE id = ?`)
     this.#holder = this.#db.prepare<[string], TallyEntry>(`${entries} WHERE gtin14 = ?`)
     this.#enter = this.#db.prepare<[TallyEntry & { readonly gtin14: string | null }]>(
@@ -52,7 +45,7 @@ export class ImportTally {
     try {
       this.#enter.run({ ...entry, gtin14: entry.gtin === null ? null : gtin14(entry.gtin) })
     } catch (error) {
-      throw notStored(explained(error, `the temporary file in ${tmpdir()}`))
+      throw temporaryFailure(error)
     }
   }
 

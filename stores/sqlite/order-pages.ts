@@ -1,7 +1,7 @@
 import type { JsonText } from '../../domain/deferred.ts'
-import { LargeRead, PositionError } from '../../domain/errors.ts'
+import { PositionError } from '../../domain/errors.ts'
 import type { Order } from '../../domain/order.ts'
-import { mostContent, type OrderList, orderList, orderPage, type Range, rangeOf, readPosition } from '../../domain/order-list.ts'
+import { type OrderList, orderList, orderPage, type Range, rangeOf, readPosition, wholeOrderPage } from '../../domain/order-list.ts'
 import type { Page } from '../../domain/page.ts'
 import type { OrderQuery } from '../../domain/store.ts'
 import { type CommonOrderRow, deferredOrder, orderHeadColumns, type SummaryRow, summaryFrom } from '../rows.ts'
@@ -89,16 +89,10 @@ export function makeOrderPages(db: Connection): Sync<'orders' | 'wholeOrders'> {
   }
 
   // The content of an order is read after the page is known, in the same transaction.
-  const whole = db.transaction((query: OrderQuery, most = Number.POSITIVE_INFINITY): Page<Order> => {
+  const whole = db.transaction((query: OrderQuery, most?: number): Page<Order> => {
     const list = orderList(query)
     const rows = rowsOf<SizedRow>(sqlOf(list, `${orderHeadColumns}, octet_length(o.content) AS size`, ''), bounds(list, query))
-    let size = 0
-    const { items, ...next } = orderPage(rows, list, (row) => {
-      if (size > 0 && size + row.size > mostContent) return undefined
-      size += row.size
-      return row
-    })
-    if (size > most) throw new LargeRead(size)
+    const { items, ...next } = wholeOrderPage(rows, list, most)
     return { items: items.map((row) => deferredOrder(row, contents.get(row.seq) ?? '')), ...next }
   })
 

@@ -2,6 +2,7 @@ import { webhookNotFound } from '../../domain/webhook.ts'
 import { isEventId } from '../event-ids.ts'
 import { type HeadRow, headColumns } from '../event-rows.ts'
 import { position, toPage } from '../paging.ts'
+import { requiredRow } from '../required-row.ts'
 import {
   type DeliveryRow,
   deliveryColumns,
@@ -9,6 +10,7 @@ import {
   type RedeliveryRow,
   redeliveryColumns,
   redeliveryOf,
+  selectActiveOf,
   type WebhookRow,
   webhookColumns,
   webhookOf
@@ -16,11 +18,14 @@ import {
 import type { Connection } from './connection.ts'
 import type { Sync } from './write-verbs.ts'
 
-export function makeWebhookReader(db: Connection): Sync<'webhooks' | 'webhook' | 'renewClaim' | 'deliveries' | 'redelivery'> {
+export function makeWebhookReader(
+  db: Connection
+): Sync<'webhooks' | 'activeWebhooksOf' | 'webhook' | 'renewClaim' | 'deliveries' | 'redelivery'> {
   const one = db.prepare<[string, string], WebhookRow & { readonly seq: number }>(
     `SELECT seq, ${webhookColumns} FROM webhook WHERE id = ? AND customer = ?`
   )
   const all = db.prepare<[string], WebhookRow>(`SELECT ${webhookColumns} FROM webhook WHERE customer = ? ORDER BY seq`)
+  const active = db.prepare<[string, string], number>(selectActiveOf('?', '?')).pluck()
   const log = db.prepare<[number, number, number], DeliveryRow>(
     `SELECT ${deliveryColumns} FROM delivery d WHERE d.webhook = ? AND d.number < ? ORDER BY d.number DESC LIMIT ? + 1`
   )
@@ -38,6 +43,7 @@ export function makeWebhookReader(db: Connection): Sync<'webhooks' | 'webhook' |
 
   return {
     webhooks: (customer) => all.all(customer).map(webhookOf),
+    activeWebhooksOf: ({ customer, keyId }) => requiredRow(active.get(customer, keyId)),
     webhook: (id, customer) => webhookOf(find(id, customer)),
     // A claim lasts until it is settled, so only a change or another worker, which have been stored, can have ended it.
     renewClaim: (worker, { id, version }) => held.get(id, version, worker) !== undefined,

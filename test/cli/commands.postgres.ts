@@ -29,7 +29,7 @@ t.test('the commands work on PostgreSQL too', async (t) => {
   t.match(dryRun, {
     status: 1,
     stdout: /702 created, 1 replaced, 1 unchanged, 1 refused/,
-    stderr: /^standard input:706: other: .*\btwice\b/
+    stderr: /^standard input:705: twice: The same id is on line 3\..*\nstandard input:706: other: .*\btwice\b/
   })
   const result = await run(['import', '-', '--format', 'csv'], settings, far)
   t.same({ ...result, stdout: `${result.stdout.trimEnd()} (a dry run: nothing was stored)\n` }, dryRun)

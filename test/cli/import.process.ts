@@ -230,16 +230,61 @@ t.test('a dry run tells what the import will do, also where lines that are far a
 new,New,1,${first}\ntwice,Twice,1,9520714000383\nother,Other,1,9520714000383\ntwice,Other,1,\nother,Other,1,9520714000383\nright,Right,2,${second}\n`
   const dryRun = await shop.importText('shop.csv', text, '--dry-run')
   t.equal(dryRun.stdout, summary(703, 6, 1, 1).replace('\n', ' (a dry run: nothing was stored)\n'))
-  t.equal(dryRun.stderr, 'shop.csv:709: other: The product twice already has the GTIN 9520714000383. Correct the GTIN here or there.\n')
+  t.equal(
+    dryRun.stderr,
+    `shop.csv:5: left: The same id is on line 3. The later line counts.
+shop.csv:708: twice: The same id is on line 6. The later line counts.
+shop.csv:709: other: The product twice already has the GTIN 9520714000383. Correct the GTIN here or there.
+shop.csv:710: twice: The same id is on line 6. The later line counts.
+shop.csv:712: right: The same id is on line 4. The later line counts.
+`
+  )
   const done = await shop.importText('shop.csv', text)
   t.same({ ...done, stdout: `${done.stdout.trimEnd()} (a dry run: nothing was stored)\n` }, dryRun)
 })
 
+t.test('an id that comes more than once is named with its lines, the last line counts, and the exit status is 0', async (t) => {
+  const shop = await newShop(t)
+  const rows = Array.from({ length: 700 }, (_, i) => `{"id":"n-${i}","name":"n","price":"1"}\n`).join('')
+  const files = {
+    'twice.ndjson': `${rows}\n{"id":"n-0","name":"Other","price":"1"}\n{"id":"N-1","name":"n","price":"1"}\n{"id":"n-0","name":"Last","price":"1"}\n`,
+    'twice.csv': 'id,name,price\nA,"two\nlines",1\nB,b,1\nA,Last,1\nB,b,1\n',
+    'twice.xml': `<catalogue>\n<product id="C"><name>c</name><price>1</price></product>
+<product\n id="C"><name>Last</name><price>1</price></product></catalogue>`
+  }
+  const notes = {
+    'twice.ndjson': [
+      'twice.ndjson:702: n-0: The same id is on line 1. The later line counts.',
+      'twice.ndjson:704: n-0: The same id is on line 1. The later line counts.'
+    ],
+    'twice.csv': [
+      'twice.csv:5: A: The same id is on line 2. The later line counts.',
+      'twice.csv:6: B: The same id is on line 4. The later line counts.'
+    ],
+    'twice.xml': ['twice.xml:3: C: The same id is on line 2. The later line counts.']
+  }
+  for (const [name, text] of Object.entries(files)) {
+    const { status, stderr } = await shop.importText(name, text)
+    t.same([status, stderr.trimEnd().split('\n')], [0, notes[name as keyof typeof notes]])
+  }
+  const store = await shop.store()
+  for (const id of ['n-0', 'A', 'C']) t.equal((await store.product(id)).name, 'Last', id)
+  await store.close()
+  t.match(await shop.importText('twice.ndjson', rows), { status: 0, stderr: '' }, 'another import begins anew')
+})
+
+t.test('an id whose first product is refused does not come twice', async (t) => {
+  const shop = await newShop(t)
+  const { status, stdout, stderr } = await shop.importText('shop.csv', 'id,name,price\nA,a,x\nA,a,1\n')
+  t.match({ status, stdout, stderr }, { status: 1, stdout: summary(1, 0, 0, 1), stderr: /^shop\.csv:2: price: .*\n$/ })
+})
+
 t.test('a stray quote spoils only its own line, however many lines follow', async (t) => {
   const shop = await newShop(t)
-  const text = `id,name,price\nB0,"open quote,1.00\n${'A1,x,1\n'.repeat(100_000)}A2,x,y\n`
+  const rows = Array.from({ length: 100_000 }, (_, i) => `A${i},x,1\n`).join('')
+  const text = `id,name,price\nB0,"open quote,1.00\n${rows}A,x,y\n`
   const { status, stdout, stderr } = await shop.importText('shop.csv', text)
-  t.match({ status, stdout }, { status: 1, stdout: summary(1, 0, 99_999, 2) })
+  t.match({ status, stdout }, { status: 1, stdout: summary(100_000, 0, 0, 2) })
   t.match(stderr.trimEnd().split('\n'), [/^shop\.csv:2: .*quote/, /^shop\.csv:100003: price: /])
 })
 

@@ -52,6 +52,25 @@ t.test('whoever holds a key can revoke it by the key itself, which no message re
   })
 })
 
+t.test('whoever revokes a key is told how many active webhooks end with it, and how to keep them', async (t) => {
+  const { app, config } = await build(t, { settings: { WEBHOOK_ALLOW: '127.0.0.1' } })
+  const settings = { DATABASE_URL: config.DATABASE_URL }
+  const create = async () => (await run(['keys', 'create', '--name', 'ERP', '--scopes', 'fulfilment'], settings)).stdout.trim()
+  const [none, one, two] = [await create(), await create(), await create()]
+  for (const key of [one, two, two]) {
+    const headers = { ...xml, authorization: `Bearer ${key}` }
+    const payload = '<webhook><url>http://127.0.0.1:9/hooks</url></webhook>'
+    t.equal((await app.inject({ method: 'POST', url: '/webhooks', headers, payload })).statusCode, 201)
+  }
+  const keep = 'To keep one, its owner sends it again with another key of the same name: PUT /webhook/{webhook_id}.\n'
+  const told = {
+    [none]: '',
+    [one]: `The key has 1 active webhook, which is disabled with its next event. ${keep}`,
+    [two]: `The key has 2 active webhooks, each of which is disabled with its next event. ${keep}`
+  }
+  for (const [key, stderr] of Object.entries(told)) t.same(await run(['keys', 'revoke', key], settings), { status: 0, stdout: '', stderr })
+})
+
 t.test('a key that cannot be printed is revoked, and the command fails', async (t) => {
   const settings = newDatabase(t)
   await (await openStore(settings.DATABASE_URL, 'EUR')).close()

@@ -71,6 +71,22 @@ export function webhookContract(rule: Rule): void {
     await t.resolves(makeWebhook(store, { customer: 'other' }))
   })
 
+  rule('the active webhooks of a key are counted, whether or not it is still valid', async (t, store) => {
+    const [wanted, other] = [await draft(store), await draft(store)]
+    const { owner } = wanted
+    t.equal(await store.activeWebhooksOf(owner), 0)
+    const { id } = await store.createWebhook(wanted, 's')
+    await store.createWebhook(wanted, 's')
+    await store.createWebhook({ ...wanted, status: 'disabled' }, 's')
+    await store.createWebhook(other, 's')
+    t.equal(await store.activeWebhooksOf(owner), 2, 'of no other key, and none that is disabled')
+    t.equal(await store.activeWebhooksOf({ ...owner, customer: 'other' }), 0)
+    await store.revokeKey(owner.keyId)
+    t.equal(await store.activeWebhooksOf(owner), 2)
+    await store.changeWebhook(id, other, {})
+    t.same([await store.activeWebhooksOf(owner), await store.activeWebhooksOf(other.owner)], [1, 2], 'a webhook belongs to the last key')
+  })
+
   rule('the number of all webhooks is limited, and those of a revoked or expired key do not count', async (t, store) => {
     await makeWebhook(store, { customer: 'expired', expiresAt: 5 })
     const [first] = await fill(store)

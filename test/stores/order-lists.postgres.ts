@@ -1,10 +1,11 @@
 import t from 'tap'
 import { mostLookedAt, orderList, rangeOf } from '../../domain/order-list.ts'
 import type { OrderQuery } from '../../domain/store.ts'
-import { Database, type Statement } from '../../stores/postgres/database.ts'
-import { planning, summariesQuery, wholeQuery } from '../../stores/postgres/order-pages.ts'
+import { Database, type Queries, type Statement } from '../../stores/postgres/database.ts'
+import { planning, sizesQuery, summariesQuery, wholeOrders } from '../../stores/postgres/order-pages.ts'
 import { revisionStatements } from '../../stores/postgres/orders-revision.ts'
 import { execute, postgresFor } from './embedded.ts'
+import { item, placing, purchase, stocked } from './fixtures.ts'
 import { everyOrderQuery } from './order-list-queries.ts'
 import { blocksRead, type Explained, planSteps } from './plan-steps.ts'
 import { openShopOn } from './shop-on-postgres.ts'
@@ -44,7 +45,7 @@ t.test('each combination of filters is answered by one range of an index, in the
   }
   for (const query of [...everyOrderQuery(), ...emptyLists]) {
     const list = orderList(query)
-    for (const statement of [summariesQuery(list, rangeOf(list), true), wholeQuery(list, rangeOf(list), 1)]) {
+    for (const statement of [summariesQuery(list, rangeOf(list), true), sizesQuery(list, rangeOf(list))]) {
       const steps = await plan(statement)
       const title = JSON.stringify(query)
       t.notOk(
@@ -71,6 +72,34 @@ t.test('each combination of filters is answered by one range of an index, in the
       )
     }
   }
+})
+
+/** Calls `interrupt` after the first rows of a snapshot have been read. */
+class InterruptedDatabase extends Database {
+  interrupt: () => Promise<unknown> = () => Promise.resolve()
+
+  override snapshot<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
+    return super.snapshot(({ query }) =>
+      work({
+        query: async <Row extends Record<string, unknown>>(text: string, values: readonly unknown[] = []) => {
+          const rows = await query<Row>(text, values)
+          if (/content_size/.test(text)) await this.interrupt()
+          return rows
+        }
+      })
+    )
+  }
+}
+
+t.test('the whole orders of a page are as they were at one moment, also if one changes while they are read', async (t) => {
+  const { store, database } = await openShopOn(t, server, InterruptedDatabase, 1)
+  await store.createProduct('a', stocked(100))
+  const { order } = await store.placeOrder(placing('a'))
+  database.interrupt = () => store.changeOrder(order.id, purchase([item('a', 7)]), {})
+  const [before] = (await wholeOrders(database, { limit: 1 })).items
+  t.match([before?.version, before?.items.map(({ quantity }) => quantity)], [1, ['1']])
+  const [after] = (await store.wholeOrders({ limit: 1 })).items
+  t.match([after?.version, after?.items.map(({ quantity }) => quantity)], [2, ['7']])
 })
 
 /** Events that tempt a planner: the newest ones are of another type and of another customer. */

@@ -91,15 +91,31 @@ t.test("a database's own defaults neither keep replicas from starting nor weaken
   t.same(await other.query('SHOW synchronous_commit'), [{ synchronous_commit: 'remote_write' }], 'what waits for more stays')
 })
 
-t.test('a database that takes no writes is not ready', async (t) => {
+t.test('a database that takes no writes is not ready: it is read, and every write is refused', async (t) => {
   const url = await server.database()
   const name = new URL(url).pathname.slice(1)
-  await (await open(url)).close()
+  const before = await open(url)
+  await before.createProduct('a', stocked(5))
+  await before.close()
   await execute(url, `ALTER DATABASE ${name} SET default_transaction_read_only = on`)
   const store = await open(url)
   t.teardown(() => store.close())
-  await t.rejects(store.ping(), { code: 'store-unavailable' })
-  t.same((await store.products({ limit: 1 })).items, [], 'and is read')
+  const unavailable = { code: 'store-unavailable' }
+  const notStored = { ...unavailable, message: /Nothing was stored/ }
+  await t.rejects(store.ping(), unavailable)
+  await t.rejects(store.placeOrder(placing('a')), notStored)
+  await t.rejects(store.importProducts([{ id: 'b', draft: draft() }]), notStored)
+  await t.rejects(store.createKey({ customer: 'acme', scopes: [], hash: 'a'.repeat(64) }), unavailable)
+  t.same(
+    (await store.products({ limit: 2 })).items.map(({ id }) => id),
+    ['a']
+  )
+})
+
+t.test('the operator is told that a database without the shop’s tables is read-only', async (t) => {
+  const url = await server.database()
+  await execute(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET default_transaction_read_only = on`)
+  await t.rejects(open(url), { name: 'StoreOpenError', message: /is read-only now .*: set DATABASE_URL to the server that accepts writes/ })
 })
 
 t.test('a shop keeps the currency that its prices have', async (t) => {
