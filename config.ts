@@ -63,7 +63,7 @@ function optionalPort(value: string): number | undefined {
 
 /** Replaces localhost by its address. For localhost Fastify starts two servers, and the second has neither limits nor error answers. */
 function listenAddress(value: string): string {
-  if (isIP(value) === 0 && !/^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(value)) mustBe('an IP address or a host name')
+  if (isIP(value) === 0 && !isHostName(value)) mustBe('an IP address or a host name')
   return value.toLowerCase() === 'localhost' ? '127.0.0.1' : value
 }
 

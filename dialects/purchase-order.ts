@@ -11,6 +11,7 @@ import { orderXsd } from '../schemas/purchase-order.ts'
 import { shorten } from '../schemas/shorten.ts'
 import { childType, type ElementType, rootType, type SimpleType } from '../schemas/vocabulary.ts'
 import type { AddressDraft, BuyerFault, ItemDraft, OrderDraft, PartyDraft, Sourced } from './buyer-document.ts'
+import { dateIn } from './dates.ts'
 import { canonical, withDigitsOf } from './decimals.ts'
 import { anyUnitOf } from './units.ts'
 import { locationOf, type XmlElement } from './xml-element.ts'
@@ -134,7 +135,7 @@ class Builder {
 
   /** The date part of a date or of a date and time. */
   #date(name: string, value: Sourced | undefined): Element | undefined {
-    const date = /^\d{4}-\d{2}-\d{2}/.exec(value?.text ?? '')?.[0]
+    const date = value && dateIn(value.text)
     if (!value || date === undefined || !existsInCalendar(date)) return undefined
     return this.#leaf(name, { ...value, text: date })
   }

@@ -1,7 +1,7 @@
 import { DomainError } from './errors.ts'
 import type { Idempotency, PlacingAnswer, Shipped } from './store.ts'
 
-/** Milliseconds that an Idempotency-Key is remembered: twice what the interface promises. */
+/** Milliseconds that an Idempotency-Key is remembered: twice what the documentation promises. */
 export const keyRetention = 48 * 60 * 60 * 1000
 
 /** The most expired keys that each new one deletes, so that the table shrinks without a timer. */

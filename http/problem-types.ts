@@ -179,7 +179,7 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
     status: 422,
     title: 'The order cannot be placed without a change',
     explanation:
-      'A product is unknown, a unit is not the product’s, or the currency is not the shop’s. The problem lists every item concerned. Nothing was stored.'
+      "A product is unknown, a unit is not the product's, or the currency is not the shop's. The problem lists every item concerned. Nothing was stored."
   },
   'invalid-status': {
     status: 422,
@@ -219,7 +219,7 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
     status: 428,
     title: 'A precondition is required',
     explanation:
-      'A PUT that replaces a resource needs If-Match with the ETag of the version that you read, so that nobody’s change is lost.'
+      "A PUT that replaces a resource needs If-Match with the ETag of the version that you read, so that nobody's change is lost."
   },
   'too-many-requests': {
     status: 429,

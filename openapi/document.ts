@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import { shortestGuestKey } from '../http/idempotency-key.ts'
 import { keyPrefix } from '../http/masked-names.ts'
 import type { ApiDescription, Operation, Parameter, PathItem, Reference } from '../representations/api-description.ts'
 import { uris } from '../representations/links.ts'
@@ -23,7 +24,7 @@ const about = `A web shop over plain HTTP. Every resource has one URI, and is av
 - **Representations** are negotiated with \`Accept\`. A read with \`*/*\` or without \`Accept\` gets XML. A request with a document gets its response in the same notation, unless \`Accept\` names another with a higher weight. JSON has the names of the XML: \`order-number\` is \`orderNumber\`. Repeatable elements are arrays. Numbers are strings, so that no digit is lost; requests may also contain plain numbers without an exponent. An element with attributes is an object with its text as \`value\`.
 - **Methods**: every resource with GET also has HEAD. A method that a resource does not support gets 405 with \`Allow\`.
 - **Changing a resource**: GET it, edit the document, and PUT it back with its \`ETag\` in \`If-Match\`. Fields that the server manages are ignored in requests.
-- **Ordering safely**: send an \`Idempotency-Key\`, and repeat the request until you get a response. A guest's key must be secret and have at least 16 characters.
+- **Ordering safely**: send an \`Idempotency-Key\`, and repeat the request until you get a response. A guest's key must be secret and have at least ${shortestGuestKey} characters.
 - **Problems** are RFC 9457 documents. Their \`type\` is the URI of an explanation. All errors of a document are reported at once.`
 
 const securitySchemes = {

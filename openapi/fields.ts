@@ -34,7 +34,7 @@ export const requestFields = {
   ),
   IdempotencyKey: field(
     'Idempotency-Key',
-    `Makes it safe to repeat the request: the same key with the same body gets the response of the first request. With or without quotes. Without an API key it must have at least ${shortestGuestKey} characters that nobody can guess.`,
+    `Makes it safe to repeat the request: the same key with the same body gets the response of the first request for at least 24 hours. With or without quotes. Without an API key it must have at least ${shortestGuestKey} characters that nobody can guess.`,
     {
       type: 'string',
       minLength: 1,

@@ -193,7 +193,7 @@ const describes = {
   id: 'listEvents',
   summary: 'What happened in the shop, the oldest first',
   notes:
-    'A key with `fulfilment` gets the events of all orders, products and webhooks. One with `catalogue` gets those of products and stock. One with `order` gets those of its customer’s orders and of products. Each key gets those of its customer’s webhooks. Keep the `next` link, and go on from there. `Prefer: wait=30` holds a request for an empty page until something happens. Also as NDJSON.',
+    "A key with `fulfilment` gets the events of all orders, products and webhooks. One with `catalogue` gets those of products and stock. One with `order` gets those of its customer's orders and of products. Each key gets those of its customer's webhooks. Keep the `next` link, and go on from there. `Prefer: wait=30` holds a request for an empty page until something happens. Also as NDJSON.",
   answers: { 200: 'A page of events. A full page never changes.' },
   problems: ['cursor-expired'],
   waits: true

@@ -195,7 +195,7 @@ const changesOrder = {
   id: 'changeOrder',
   summary: 'Change an order before it ships',
   notes:
-    'The quantity that was already ordered keeps its price. An additional quantity, or a new product, costs today’s price. A line that would have both prices becomes two lines. A customer’s order is changed by that customer only.',
+    "The quantity that was already ordered keeps its price. An additional quantity, or a new product, costs today's price. A line that would have both prices becomes two lines. A customer's order is changed by that customer only.",
   answers: { 200: 'The order as it is now.' },
   problems: ['order-not-found', 'invalid-order', 'order-refused', 'order-number-taken', 'transition-refused', 'identity-mismatch']
 } as const
@@ -203,7 +203,7 @@ const cancelOrder = {
   id: 'cancelOrder',
   summary: 'Cancel an order before it ships',
   notes:
-    'The order stays readable, with the status `cancelled`, and its stock is given back. If a part of it was shipped, only the rest is cancelled, and the order becomes `shipped`. A customer’s order is cancelled here by that customer only; the seller sets its status.',
+    "The order stays readable, with the status `cancelled`, and its stock is given back. If a part of it was shipped, only the rest is cancelled, and the order becomes `shipped`. A customer's order is cancelled here by that customer only; the seller sets its status.",
   answers: { 200: 'The order, cancelled.' },
   problems: ['order-not-found', 'transition-refused']
 } as const

@@ -7,8 +7,8 @@ import type { ProductDraft } from '../domain/product.ts'
 /** The weight at which a batch is full. A batch is limited so that one commit does not delay the others for long. */
 export const batchWeight = 2_000
 
-/** A write of this weight or more is large. */
-const minLarge = 256
+/** A write of this weight or more is large. So is an order of this many products, whatever it weighs. */
+export const minLarge = 256
 
 /** Small and large writes wait in lanes of their own. */
 export type LaneName = 'small' | 'large'
@@ -17,7 +17,7 @@ export function laneOf(weight: number): LaneName {
   return weight < minLarge ? 'small' : 'large'
 }
 
-/** Characters of the shortest line of a stored order. So an order of 256 products is large, as its lock on PostgreSQL is (see stock-ledger.ts). */
+/** Characters of the shortest line of a stored order. */
 const storedLine = 110
 
 /** Characters of stored orders with which a batch is full. */

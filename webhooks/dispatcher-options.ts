@@ -24,7 +24,7 @@ export interface DispatcherOptions {
   readonly warn: (details: object, message: string) => void
   readonly info?: (details: object, message: string) => void
   readonly count?: (outcome: DeliveryOutcome) => void
-  /** Milliseconds after which a claim is renewed before a POST. */
+  /** Instead of `times.renewal`. */
   readonly renewAfter?: number
   /** The most webhooks that are served at once. */
   readonly parallel?: number
@@ -49,7 +49,7 @@ export const times = {
   recovery: 1_000,
   /** Until an attempt is stored again after an error. It doubles. */
   storing: { first: 1_000, longest: 30_000 },
-  /** Between the starts of two deliveries, so that requests come first: one thread serves both. */
+  /** Between the starts of two deliveries, so that requests come first: the serving thread reads and writes each event. */
   pace: 4,
   /** Until an event that the shop could not send is sent again. It doubles. */
   postponement: { first: 5_000, longest: 300_000 },

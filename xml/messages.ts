@@ -23,6 +23,7 @@ function rule(type: SimpleType | undefined): string {
   const bases: Readonly<Record<string, string>> = {
     'xs:dateTime': 'a date and time such as 2026-11-20T15:00:00Z',
     'xs:positiveInteger': 'a whole number above 0',
+    'xs:nonNegativeInteger': 'a whole number, 0 or more',
     'xs:decimal': 'a decimal number'
   }
   return bases[type.base] ?? ''

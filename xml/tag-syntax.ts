@@ -15,6 +15,19 @@ export const endTag = new RegExp(`<\\/([^ \\t\\r\\n<>]+)${space}*>`, 'y')
 /** The ends of comments, CDATA sections and processing instructions. They can contain the signs of markup without being it. */
 export const closings: Readonly<Record<string, string>> = { '<!--': '-->', '<![CDATA[': ']]>', '<?': '?>' }
 
+/**
+ * The offset after the comment, CDATA section or processing instruction that starts at an offset. One that does not end reaches to the
+ * end of the text. Undefined: none starts there.
+ */
+export function afterSection(xml: string, at: number): number | undefined {
+  for (const [opening, closing] of Object.entries(closings)) {
+    if (!xml.startsWith(opening, at)) continue
+    const end = xml.indexOf(closing, at + opening.length)
+    return end < 0 ? xml.length : end + closing.length
+  }
+  return undefined
+}
+
 export function match(pattern: RegExp, xml: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at
   return pattern.exec(xml)

@@ -1,4 +1,4 @@
-import { closings, match } from '../../xml/tag-syntax.ts'
+import { afterSection, match } from '../../xml/tag-syntax.ts'
 
 /** The root's start tag must begin within this many bytes. It bounds the time for documents that are only prolog. */
 const maxProlog = 16 * 1024
@@ -30,11 +30,9 @@ export function blankDoctype(bytes: Buffer): { readonly bytes: Buffer; readonly 
 function skipMisc(prolog: string, from: number): number {
   for (let at = from; ; ) {
     at += match(space, prolog, at)?.[0].length ?? 0
-    const closing = prolog.startsWith('<!--', at) ? '-->' : prolog.startsWith('<?', at) ? '?>' : undefined
-    if (closing === undefined) return at
-    const end = prolog.indexOf(closing, at + (closing === '-->' ? 4 : 2))
-    if (end < 0) return prolog.length
-    at = end + closing.length
+    const next = afterSection(prolog, at)
+    if (next === undefined) return at
+    at = next
   }
 }
 
@@ -54,21 +52,11 @@ export function firstTagName(bytes: Buffer): string | undefined {
   for (let at = prolog.indexOf('<'); at >= 0; at = prolog.indexOf('<', at)) {
     const name = match(firstName, prolog, at)?.[1]
     if (name !== undefined) return name
-    at = skipMarkup(prolog, at)
+    at = afterSection(prolog, at) ?? at + Math.max(1, match(declaration, prolog, at)?.[0].length ?? 0)
   }
   return undefined
 }
 
 export function startsAsCxml(bytes: Buffer): boolean {
   return firstTagName(bytes) === 'cXML'
-}
-
-/** The offset after markup that is not a start tag. If the markup does not end, that is the end of the text. */
-function skipMarkup(prolog: string, at: number): number {
-  for (const [opening, closing] of Object.entries(closings)) {
-    if (!prolog.startsWith(opening, at)) continue
-    const end = prolog.indexOf(closing, at + opening.length)
-    return end < 0 ? prolog.length : end + closing.length
-  }
-  return at + Math.max(1, match(declaration, prolog, at)?.[0].length ?? 0)
 }

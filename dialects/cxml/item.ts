@@ -1,9 +1,10 @@
 import { defined } from '../../domain/defined.ts'
 import type { ExtensionDraft, ItemDraft, PriceDraft, Sourced } from '../buyer-document.ts'
+import { dateIn } from '../dates.ts'
 import { attributeOf, find, findAll, trimmedText, type XmlElement } from '../xml-element.ts'
 import { extension, readCharges, readComments, readExtrinsics } from './annotations.ts'
 import { type NumberedLine, personOf } from './delivery.ts'
-import { dateOf, type Values } from './values.ts'
+import type { Values } from './values.ts'
 
 /** @param orderPerson the person to whom the whole order is delivered */
 export function readItem({ element, number }: NumberedLine, orderPerson: string, values: Values): ItemDraft {
@@ -19,7 +20,7 @@ export function readItem({ element, number }: NumberedLine, orderPerson: string,
       quantity: values.attribute(element, 'quantity'),
       unit: values.text(find(detail, 'UnitOfMeasure')),
       price: readPrice(unitPrice, detail, values),
-      requestedDeliveryDate: dateOf(values.attribute(element, 'requestedDeliveryDate')) ?? earliestDate(element, values)
+      requestedDeliveryDate: values.attribute(element, 'requestedDeliveryDate') ?? earliestDate(element, values)
     }),
     notes: [
       ...readComments(element, values),
@@ -31,8 +32,14 @@ export function readItem({ element, number }: NumberedLine, orderPerson: string,
   }
 }
 
+/** The date of a schedule line, without its time. A text that is no date stays as it is. */
+function requestedDate(line: XmlElement, values: Values): Sourced | undefined {
+  const value = values.attribute(line, 'requestedDeliveryDate')
+  return value && { ...value, text: dateIn(value.text) ?? value.text }
+}
+
 function scheduledDates(element: XmlElement, values: Values): readonly Sourced[] {
-  const dates = findAll(element, 'ScheduleLine').flatMap((line) => dateOf(values.attribute(line, 'requestedDeliveryDate')) ?? [])
+  const dates = findAll(element, 'ScheduleLine').flatMap((line) => requestedDate(line, values) ?? [])
   return dates.toSorted((a, b) => (a.text < b.text ? -1 : 1))
 }
 
@@ -45,7 +52,7 @@ function readSchedule(element: XmlElement, values: Values): readonly Sourced[] {
   const dates = new Set(scheduledDates(element, values).map(({ text }) => text))
   if (dates.size < 2) return []
   const parts = findAll(element, 'ScheduleLine').map((line) => {
-    const date = dateOf(values.attribute(line, 'requestedDeliveryDate'))
+    const date = requestedDate(line, values)
     return [values.attribute(line, 'quantity')?.text, date && `on ${date.text}`].filter((part) => part !== undefined).join(' ')
   })
   return [{ text: `ScheduleLine: ${parts.join(', ')}`, from: element }]

@@ -9,7 +9,7 @@ import type { Envelope } from './envelope.ts'
 import { readItem } from './item.ts'
 import { readAddressee, readBuyer } from './party.ts'
 import { checkHeader, checkLine, findCurrency } from './refusals.ts'
-import { dateOf, type Values } from './values.ts'
+import type { Values } from './values.ts'
 
 /** Reads an order with its lines. Parts that the shop does not support become faults. */
 export function readOrder(request: XmlElement, header: XmlElement, envelope: Envelope, values: Values, faults: FaultList): OrderDraft {
@@ -24,12 +24,12 @@ export function readOrder(request: XmlElement, header: XmlElement, envelope: Env
     from: request,
     ...defined({
       orderNumber: values.attribute(header, 'orderID'),
-      issueDate: dateOf(values.attribute(header, 'orderDate')),
+      issueDate: values.attribute(header, 'orderDate'),
       currency: values.attribute(findCurrency(lines, values, faults) ?? find(total, 'Money'), 'currency'),
       buyer: readBuyer(header, values),
       shipTo: readAddressee(shipTo, values, destination?.named),
       billTo: readAddressee(find(header, 'BillTo'), values),
-      requestedDeliveryDate: dateOf(values.attribute(header, 'requestedDeliveryDate'))
+      requestedDeliveryDate: values.attribute(header, 'requestedDeliveryDate')
     }),
     notes: [...readComments(header, values), ...readPayment(header, values), ...readCharges(total, values)],
     extensions: [...readIdentifiers(header, shipTo, envelope, values), ...readExtrinsics(header, values)],

@@ -44,8 +44,10 @@ function refuseSecrets(root: XmlElement, faults: FaultList): BuyerRequest {
 function readRequest(envelope: Envelope, values: Values, faults: FaultList): BuyerRequest {
   const { root } = envelope
   const bare = findAll(root, 'Request').find(({ children }) => children.length === 0)
-  if (bare) faults.add('missing-value', bare, 'The Request is empty. Send an OrderRequest in it.')
-  if (bare) return unsupported
+  if (bare) {
+    faults.add('missing-value', bare, 'The Request is empty. Send an OrderRequest in it.')
+    return unsupported
+  }
   const requests = findAll(root, 'Request').flatMap(({ children }) => children)
   const [request, second] = requests
   if (request && second) {

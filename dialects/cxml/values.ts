@@ -34,9 +34,3 @@ export function makeValues({ maskValue, maskProse }: Pick<Secrets, 'maskValue' |
     quotable: maskProse
   }
 }
-
-/** The date of a time such as `2026-04-25T12:00:00+02:00`, as written. Another text stays as it is. */
-export function dateOf(value: Sourced | undefined): Sourced | undefined {
-  const date = value && /^\d{4}-\d\d-\d\d(?!\d)/.exec(value.text)?.[0]
-  return date === undefined ? value : ({ ...value, text: date } as Sourced)
-}

@@ -1,6 +1,6 @@
 import { defined } from '../../domain/defined.ts'
 import { shorten } from '../../schemas/shorten.ts'
-import { closings } from '../../xml/tag-syntax.ts'
+import { afterSection, match } from '../../xml/tag-syntax.ts'
 import type { BuyerDocument, BuyerRequest, OrderDraft, Sourced, UblAnswerBasis } from '../buyer-document.ts'
 import { FaultList } from '../faults.ts'
 import { maxSecretValues } from '../occurrences.ts'
@@ -71,17 +71,12 @@ export function readUbl(root: XmlElement, source: string): BuyerDocument {
   }
 }
 
+const testMark = /<\?TestInstance(?=[ \t\r\n]|\?>)/y
+
 /** OIOUBL, the Danish UBL, marks a document that is only a test with the processing instruction TestInstance. */
 function isTest(source: string): boolean {
-  const mark = '<?TestInstance'
-  if (!source.includes(mark)) return false
-  for (let at = source.indexOf('<'); at !== -1; at = source.indexOf('<', at + 1)) {
-    if (source.startsWith(mark, at)) return true
-    for (const [opening, closing] of Object.entries(closings)) {
-      if (source.startsWith(opening, at)) at = source.indexOf(closing, at)
-      // The document is well-formed, so all of them are closed.
-      if (at === -1) return false
-    }
+  for (let at = source.indexOf('<'); at !== -1; at = source.indexOf('<', afterSection(source, at) ?? at + 1)) {
+    if (match(testMark, source, at)) return true
   }
   return false
 }

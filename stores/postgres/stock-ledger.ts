@@ -13,6 +13,7 @@ import type { ProductReference } from '../../domain/order.ts'
 import { gtin14, withGtin } from '../../domain/product.ts'
 import { requiredRow } from '../required-row.ts'
 import { type CommonStockItemRow, quantityRuleOf, stockItemColumns } from '../rows.ts'
+import { minLarge } from '../sizes.ts'
 import type { Queries } from './database.ts'
 import type { EventLog } from './event-log.ts'
 import { ConcurrentChange } from './failures.ts'
@@ -28,13 +29,6 @@ interface StockItemRow extends CommonStockItemRow, StockRow {
 /** The id of the advisory lock for orders of many products. It is arbitrary, but must be the same in every release. */
 const manyProductsLock = 7_361_004
 
-/**
- * Orders of this many products or more lock their stock one after the other, on all replicas. Otherwise two of them would wait for each other's
- * rows, and whoever orders one of these products would wait for both. Beside three customers who place and cancel orders of 10,000 products, an order of
- * one line takes half as long as without these turns (bench/large-orders-postgres.ts).
- */
-const manyProducts = 256
-
 /** Raises the catalogue's revision and returns the time of the change. The time never goes back. */
 export async function revise({ query }: Queries): Promise<number> {
   const [row] = await query<{ modified_at: number }>(
@@ -48,12 +42,17 @@ function nameIn(product: ProductReference): string {
   return 'gtin' in product ? gtin14(product.gtin) : product.productId
 }
 
-/** Waits for the turn of an order of many products, before `lockStock`. Call it with what one command needs: a batch of small orders need not wait. */
+/**
+ * Waits for the turn of an order of many products, before `lockStock`. Call it with what one command needs: a batch of small orders need not
+ * wait. Orders of many products lock their stock one after the other, on all replicas. Otherwise two of them would wait for each other's rows,
+ * and whoever orders one of these products would wait for both. Beside three customers who place and cancel orders of 10,000 products, an order
+ * of one line takes half as long as without these turns (bench/large-orders-postgres.ts).
+ */
 export async function waitForTurn({ query }: Queries, products: readonly ProductReference[]): Promise<void> {
-  if (products.length < manyProducts) return
+  if (products.length < minLarge) return
   const distinct = new Set(products.map(nameIn))
   // The answer is awaited, because each statement has a time limit of its own from when it is sent.
-  if (distinct.size >= manyProducts) await query('SELECT pg_advisory_xact_lock($1)', [manyProductsLock])
+  if (distinct.size >= minLarge) await query('SELECT pg_advisory_xact_lock($1)', [manyProductsLock])
 }
 
 /**

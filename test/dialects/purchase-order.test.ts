@@ -134,6 +134,18 @@ t.test('a value that the vocabulary cannot hold is left out, and nothing is refu
   t.same(faults, [])
 })
 
+t.test('a date has no time, and what only begins like a date is left out', async (t) => {
+  const dates = {
+    '2026-04-20T23:30:00-07:00': '2026-04-20',
+    '2026-11-20Z': '2026-11-20',
+    '2026-11-215': undefined,
+    '2026-02-30': undefined
+  }
+  for (const [sent, read] of Object.entries(dates)) {
+    t.same(texts(built(`<cbc:IssueDate>${sent}</cbc:IssueDate>`).root, 'issue-date'), read ? [read] : [], sent)
+  }
+})
+
 t.test('no more than a hundred notes, extensions and faults', async (t) => {
   const notes = Array.from({ length: 150 }, (_, i) => `<cbc:Note>n${i}</cbc:Note>`).join('')
   t.equal(texts(built(notes).root, 'note').length, 100)

@@ -4,6 +4,7 @@ import { productXsd } from '../../schemas/product.ts'
 import { orderXsd } from '../../schemas/purchase-order.ts'
 import { stockXsd } from '../../schemas/stock.ts'
 import type { Xsd } from '../../schemas/vocabulary.ts'
+import { webhookXsd } from '../../schemas/webhook.ts'
 import { makeXmlGate } from '../../xml/gate.ts'
 
 const gate = makeXmlGate()
@@ -17,6 +18,11 @@ t.test('for every schema, the messages name what is missing and what values are 
   const cases: readonly (readonly [string, Xsd, readonly string[]])[] = [
     ['<order/>', orderXsd, ['<order> is not complete: it needs <item>.']],
     [`<order version="0">${item}</order>`, orderXsd, ['The attribute "version" of <order> is "0"; it must be a whole number above 0.']],
+    [
+      '<delivery event="e" attempt="x" at="2026-11-20T15:00:00Z"/>',
+      webhookXsd,
+      ['The attribute "attempt" of <delivery> is "x"; it must be a whole number, 0 or more.']
+    ],
     [
       `<order><placed-at>now</placed-at>${item}</order>`,
       orderXsd,
@@ -59,7 +65,8 @@ t.test('for every schema, the messages name what is missing and what values are 
     ],
     ['<stock><on-hand>1</on-hand><on-hand>2</on-hand></stock>', stockXsd, ['There can be only one <on-hand> in <stock>.']]
   ]
-  for (const [xml, xsd, expected] of cases) t.same(details(xml, xsd, 'order', 'product', 'stock', 'order-status'), expected, xml)
+  for (const [xml, xsd, expected] of cases)
+    t.same(details(xml, xsd, 'order', 'product', 'stock', 'order-status', 'delivery'), expected, xml)
 })
 
 t.test('a value is shown as far as it helps, also when it looks like a message', async (t) => {

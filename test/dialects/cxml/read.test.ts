@@ -43,7 +43,7 @@ t.test('an order has what its OrderRequest says, as written', async (t) => {
   t.equal(document.request.kind, 'place')
   t.strictSame(plain(draftOf(document)), {
     orderNumber: 'PO-7',
-    issueDate: '2026-04-20',
+    issueDate: '2026-04-20T23:30:00-07:00',
     currency: 'EUR',
     buyer: { name: 'Pat Agent', email: 'pat@buyer.example' },
     shipTo: {
@@ -56,7 +56,7 @@ t.test('an order has what its OrderRequest says, as written', async (t) => {
       phone: '49 228 12345',
       address: { street: 'Main 1', additionalStreet: 'Box 3, Wing C', city: 'Bonn', postalCode: '53111', region: 'North' }
     },
-    requestedDeliveryDate: '2026-05-01',
+    requestedDeliveryDate: '2026-05-01T12:00:00+02:00',
     notes: ['Ring twice', 'Attachment: plan.pdf', 'Attachment: cid:78', 'Payment/PCard: to be paid by card'],
     extensions: [
       { name: 'payloadID', value: '1664.77@buyer.example' },

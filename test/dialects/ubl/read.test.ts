@@ -242,6 +242,9 @@ t.test('a document that OIOUBL marks as a test says so', async (t) => {
   t.equal(read(order(mark)).isTest, true)
   t.equal(read(`<!--${mark}-->${order()}`).isTest, undefined)
   t.equal(read(order(`<cbc:Note><![CDATA[${mark}]]></cbc:Note>`)).isTest, undefined)
+  // The comment begins with its first four characters, and does not end within them.
+  t.equal(read(`<!--> ${mark} -->${order()}`).isTest, undefined)
+  t.equal(read(`<?TestInstanceOf nothing?>${order()}`).isTest, undefined)
 })
 
 t.test('2,000 lines are read whole', async (t) => {
