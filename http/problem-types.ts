@@ -20,7 +20,7 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
     status: 400,
     title: 'The XML uses a feature that is not accepted here',
     explanation:
-      'XML documents must be in UTF-8 and must not have custom entities or a document type declaration (DOCTYPE), except that cXML may name its DTD. A tag may have up to 8 Ki characters, a text up to 64 Ki characters, and elements may be nested up to 100 levels deep. The number of elements and attributes is limited to what the largest order needs. Send plain elements and attributes.'
+      'XML documents must be in UTF-8 and must not have custom entities or a document type declaration (DOCTYPE), except that cXML may name its DTD. A tag may have up to 8 Ki characters, a text up to 64 Ki (an embedded file of UBL may have more), and elements may be nested up to 100 levels deep. The number of elements and attributes is limited to what the largest order needs. Send plain elements and attributes.'
   },
   'malformed-request': {
     status: 400,
