@@ -6,6 +6,7 @@ import { uris } from '../links.ts'
 import { type Notice, refusalNotice } from '../notice.ts'
 import type { ProblemDocument } from '../problem.ts'
 import type { Context } from '../representation.ts'
+import { signInWords } from '../sign-in.ts'
 import { renderPage, type Title } from '../views.ts'
 import { type Errors, type Field, fieldOf, noErrors, type Values } from './fields.ts'
 import { label } from './format.ts'
@@ -111,6 +112,7 @@ function noticeOf({ problem, tag }: OrderForm, { base }: Context): Notice | unde
       detail: 'What you sent was not stored, but it is still here. Check the order as it stands, and send this again if you still want it.'
     }
   }
+  if (problem?.status === 401) return { kind: 'problem', ...signInWords(problem.detail) }
   if (problem?.type === uris(base).problem('idempotency-key-reused')) {
     return {
       kind: 'problem',
@@ -136,9 +138,9 @@ function withoutOrderId(problem: ProblemDocument): ProblemDocument {
   return { ...problem, detail: shorter(detail), ...(faults && { errors: faults }) }
 }
 
-/** The customer who filled in a change that was refused because they are no longer signed in. */
-function originalCustomer({ tag, problem, values }: OrderForm): string | undefined {
-  return tag !== undefined && problem?.status === 401 ? values.get('_customer') : undefined
+/** The customer who filled in a form that was refused because they are no longer signed in. It must not become another's, or a guest's. */
+function originalCustomer({ problem, values }: OrderForm): string | undefined {
+  return problem?.status === 401 ? values.get('_customer') : undefined
 }
 
 function customerOf(caller: Caller): string | undefined {
