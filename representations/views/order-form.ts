@@ -1,4 +1,5 @@
 import { type Caller, hasScope } from '../../domain/caller.ts'
+import { plain } from '../../domain/money.ts'
 import type { OrderItem } from '../../domain/order.ts'
 import { orderXsd } from '../../schemas/purchase-order.ts'
 import { childType, type ElementType, rootType } from '../../schemas/vocabulary.ts'
@@ -20,6 +21,7 @@ import {
   priceText,
   productFinder,
   quantityLimits,
+  shippedText,
   shownPrice
 } from './order-form-products.ts'
 import { scriptData } from './order-form-script.ts'
@@ -197,19 +199,21 @@ function makeRows({ values, products, kept, moreRows, idempotencyKey }: OrderFor
     const fieldOfLine = (element: string, name: string, more: Readonly<Record<string, string>> = {}) =>
       withoutPattern(fieldOf(childType(itemType, element), name, values, errors, { ...more, ...lineAttributes, ...required }))
     const product = fieldOfLine('product-id', names.product, { list: 'catalogue', ...(number === next ? { autofocus: '' } : {}) })
+    const quantity = fieldOfLine('quantity', names.quantity)
     const shown = chosen && isNew && shownPrice(number, id, chosen.price)
     const unshown = filled.filter((one) => !names.all.includes(one) && !(shown && isPrice(one)))
     return {
       number,
       position: i + 1,
       product: isLookedUp && id !== '' && !chosen ? { ...product, errors: [...product.errors, notFound] } : product,
-      quantity: fieldOfLine('quantity', names.quantity),
+      quantity: chosen?.shipped ? { ...quantity, hint: shippedText(chosen.shipped, chosen.unit) } : quantity,
       notes: names.notes.map((one) => fieldOf(childType(itemType, 'note'), one, values, errors, { autocomplete: 'off' })),
       hidden: [...(shown ? [shown] : []), ...unshown.map((one) => [one, values.get(one)])],
       id,
       chosen,
       price: chosen && priceText(chosen, currency),
-      limits: chosen?.rule && quantityLimits(chosen.rule)
+      limits: chosen?.rule && quantityLimits(chosen.rule),
+      shipped: chosen?.shipped && plain(chosen.shipped)
     }
   })
 }
