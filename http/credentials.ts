@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { keyNeededDetail } from '../representations/problem.ts'
+import { keyNeededDetail, signedOutDetail } from '../representations/sign-in.ts'
 import { Problem } from './problem.ts'
 
 const bearer = 'Bearer realm="tradepost"'
@@ -16,6 +16,10 @@ export function unauthenticated(detail: string): Problem {
 
 export function keyNeeded(): Problem {
   return unauthenticated(keyNeededDetail)
+}
+
+export function signedOut(): Problem {
+  return unauthenticated(signedOutDetail)
 }
 
 /** The API key in an Authorization header: a Bearer token, or a Basic password. An unknown scheme gives an empty key. */

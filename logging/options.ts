@@ -32,7 +32,8 @@ const secrets: readonly Secret[] = [
   beginningWith(ordersCursor),
   beginningWith(keyPrefix),
   { hint: /B(?:earer|asic) /i, pattern: /\b(Bearer|Basic) +[A-Za-z0-9+/=._~-]+/gi, replacement: '$1 …' },
-  { hint: `${sessionCookie}=`, pattern: new RegExp(`\\b(${sessionCookie})=[^;"\\\\\\s]+`, 'g'), replacement: '$1=…' }
+  // The cookie's name ends with the base path of the shop.
+  { hint: sessionCookie, pattern: new RegExp(`\\b(${sessionCookie}[^=;"\\\\\\s]*)=[^;"\\\\\\s]+`, 'g'), replacement: '$1=…' }
 ]
 
 export function maskSecrets(line: string): string {

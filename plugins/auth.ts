@@ -1,8 +1,9 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { KeyUses } from '../background/key-uses.ts'
 import { type Caller, guest, isValidKey } from '../domain/caller.ts'
-import { hashKey, shownKey, shownKeyHash, unauthenticated } from '../http/credentials.ts'
+import { hashKey, shownKey, shownKeyHash, signedOut, unauthenticated } from '../http/credentials.ts'
+import { isForm } from '../http/form-post.ts'
 import { addWait } from '../http/hooks.ts'
 import { keyPrefix } from '../http/masked-names.ts'
 import { notationOf } from '../http/notation.ts'
@@ -12,6 +13,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route reads no keys: it is answered without the store, and also with a wrong key. */
     anonymous?: true
+    /** The route signs people in and out, so it also answers those who are no longer signed in. */
+    signsIn?: true
   }
   interface FastifyRequest {
     /** The sender of the request. It is a guest until `identity` is set. */
@@ -20,7 +23,7 @@ declare module 'fastify' {
     identity: Caller | undefined
     /** The caller that a key belongs to, if the key is valid now. */
     callerOfKey(key: string): Promise<Caller | undefined>
-    /** The refusal of the request's key. It is kept until the document is read, because cXML is answered in cXML. */
+    /** The refusal of the request's key, if the document is read before the request is refused. */
     keyRefusal: Error | undefined
     /**
      * Looks the key of the caller up again. For requests that have waited long: the key may have been revoked meanwhile.
@@ -45,6 +48,19 @@ export function mayBeCxml(request: FastifyRequest): boolean {
   return request.routeOptions.config.buyers !== undefined && notationOf(request) === 'xml'
 }
 
+/**
+ * Whether the request's document is read before the request is refused: a page shows the form again with all that was typed, and cXML
+ * is answered in cXML.
+ */
+function isReadFirst(request: FastifyRequest): boolean {
+  return isShownAgain(request) || mayBeCxml(request)
+}
+
+/** Whether the request posts a form that a page shows again when it is refused. */
+export function isShownAgain(request: FastifyRequest): boolean {
+  return request.routeOptions.config.form?.refused !== undefined && isForm(request)
+}
+
 /** Finds out who the caller is. plugins/authorization decides what the caller may do. */
 export default fp(
   async function auth(app: FastifyInstance) {
@@ -59,17 +75,18 @@ export default fp(
       return { kind: 'key', keyId: key.id, customer: key.customer, scopes: key.scopes }
     }
 
-    async function identify(request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
+    async function identify(request: FastifyRequest): Promise<Caller> {
       const shown = shownKey(request.headers.authorization)
       if (shown !== undefined) {
         const caller = await request.callerOfKey(shown)
         if (!caller) throw unauthenticated('The API key is not valid: it is unknown, expired or revoked.')
         return caller
       }
-      if (request.signedInKey === undefined) return guest
-      const caller = await findCaller(request, request.signedInKey)
-      // Sign out a person whose key is no longer valid. The person goes on as a guest.
-      if (!caller) reply.signOut()
+      const { signedInKey } = request
+      if (signedInKey === undefined) return guest
+      const caller = signedInKey === '' ? undefined : await findCaller(request, signedInKey)
+      // A person who believes to be signed in must not order as a guest.
+      if (!caller && !request.routeOptions.config.signsIn) throw signedOut()
       return caller ?? guest
     }
 
@@ -88,19 +105,19 @@ export default fp(
       const hash = shownKeyHash(this.headers.authorization) ?? this.signedInKey
       if (hash === undefined || !(await findCaller(this, hash))) throw unauthenticated('The API key was revoked or has expired.')
     })
-    addWait(app, 'onRequest', (request, reply, done) => {
+    addWait(app, 'onRequest', (request, _reply, done) => {
       if (isAnonymous(request)) {
         request.identity = guest
         done()
         return
       }
-      identify(request, reply).then(
+      identify(request).then(
         (caller) => {
           request.identity = caller
           done()
         },
         (error) => {
-          if (!(error instanceof Problem) || !mayBeCxml(request)) return done(error)
+          if (!(error instanceof Problem) || !isReadFirst(request)) return done(error)
           request.identity = guest
           request.keyRefusal = error
           done()

@@ -3,9 +3,8 @@ import fp from 'fastify-plugin'
 import type { Config } from '../config.ts'
 import { startsAsCxml } from '../dialects/cxml/doctype.ts'
 import { accessRefusal, customerRefusal, type RouteAccess } from '../http/access.ts'
-import { isForm } from '../http/form-post.ts'
 import { addCheck } from '../http/hooks.ts'
-import { mayBeCxml } from './auth.ts'
+import { isShownAgain, mayBeCxml } from './auth.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -28,8 +27,7 @@ export default fp(
     const waiting = new WeakSet<FastifyRequest>()
 
     addCheck(app, 'onRequest', (request) => {
-      if (request.routeOptions.config.form?.refused && isForm(request)) waiting.add(request)
-      else if (mayBeCxml(request) && refusalOf(request)) waiting.add(request)
+      if (isShownAgain(request) || (mayBeCxml(request) && refusalOf(request))) waiting.add(request)
       else authorize(request)
     })
     addCheck(app, 'preValidation', (request) => {
@@ -46,8 +44,10 @@ export default fp(
     function refusalOf(request: FastifyRequest): Error | undefined {
       const { caller, keyRefusal, routeOptions } = request
       const { access } = routeOptions.config
-      if (keyRefusal) return keyRefusal
-      return (access && accessRefusal(caller, access, config.GUEST_ORDERS)) ?? customerRefusal(caller, request.operation.customer)
+      const ofCustomer = () => customerRefusal(caller, request.operation.customer)
+      // The refusal of a form names the customer who is no longer signed in.
+      if (keyRefusal) return ofCustomer() ?? keyRefusal
+      return (access && accessRefusal(caller, access, config.GUEST_ORDERS)) ?? ofCustomer()
     }
   },
   { name: 'authorization', fastify: '5.x', dependencies: ['auth', 'form-requests'] }

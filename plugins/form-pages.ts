@@ -13,6 +13,8 @@ export interface FormPages {
   readonly refused?: (request: FastifyRequest, problem: ProblemDocument, typed: TypedForm) => Promise<string | undefined>
   /** The form with more lines, or with the products that its lines name, after a `_more` button. Nothing is validated or stored. */
   readonly more?: (request: FastifyRequest, typed: TypedForm) => Promise<string | undefined>
+  /** The page that a result leads to says what was done: it has the notice of views/done.eta, which is shown at `#done`. */
+  readonly confirms?: true
   /** False: the route itself answers the form. Else the answer is a redirect to what was written. */
   readonly redirects?: false
 }
@@ -43,8 +45,9 @@ export default fp(
 
     addCheck(app, 'preHandler', (request, reply) => {
       const typed = typedForm(request)
-      if (!typed || request.routeOptions.config.form?.redirects === false) return
-      reply.redirectToResult()
+      const { redirects = true, confirms = false } = request.routeOptions.config.form ?? {}
+      if (!typed || !redirects) return
+      reply.redirectToResult(confirms ? '#done' : '')
       if (!typed.isCut) request.showOnPage({ typed: [...typed.fields] })
     })
 

@@ -43,10 +43,10 @@ declare module 'fastify' {
     /** Answers that the resource is deleted: with 204. @param next the URI of the page that a browser gets after it */
     deleted(next: string): FastifyReply
     /**
-     * From now on `represent`, `created` and `deleted` answer with 303 to the URI of what was written. Only a value that can be
-     * shown only once is still sent.
+     * From now on `represent`, `created` and `deleted` answer with 303 to the URI of what was written, with this fragment. Only a value
+     * that can be shown only once is still sent.
      */
-    redirectToResult(): void
+    redirectToResult(fragment: '' | `#${string}`): void
     /**
      * Tries to answer with the validators only, before the value is loaded: with 304, or with a cached body.
      * @param isCheap false if a 304 is not free, because the validators took more than a look-up, or the request has waited
@@ -76,7 +76,7 @@ export default fp(
   async function representation(app: FastifyInstance, { config, release }: { config: Config; release: string }) {
     const tag = makeEntityTagger(`${release} ${config.BASE_URL.path} ${config.CURRENCY} ${config.SHOP_NAME}`)
     const pageValues = new WeakMap<FastifyRequest, PageValues>()
-    const redirecting = new WeakSet<FastifyReply>()
+    const redirecting = new WeakMap<FastifyReply, string>()
 
     const representationsOf = (request: FastifyRequest) => request.routeOptions.config.represents ?? unrepresented
     const selected = (request: FastifyRequest): Representation<never> => {
@@ -263,7 +263,7 @@ export default fp(
       // The target of a POST processes it, and is not its result.
       const resultUri = uri === undefined && method === 'POST' ? undefined : self
       const isShownOnce = representationsOf(request).isShownOnce?.(value as never) ?? false
-      if (redirecting.has(this) && !isShownOnce) return this.redirect(path, 303)
+      if (redirecting.has(this) && !isShownOnce) return this.redirect(`${path}${redirecting.get(this)}`, 303)
       const validators = isShownOnce ? undefined : representationsOf(request).validators?.(value as never, request.context())
       const known = validators && sentValidators(request, path, validators)
       setHeaders(request, this, known)
@@ -281,11 +281,11 @@ export default fp(
     })
 
     app.decorateReply('deleted', function (this: FastifyReply, next: string): FastifyReply {
-      return redirecting.has(this) ? this.redirect(next, 303) : this.code(204).send()
+      return redirecting.has(this) ? this.redirect(`${next}${redirecting.get(this)}`, 303) : this.code(204).send()
     })
 
-    app.decorateReply('redirectToResult', function (this: FastifyReply) {
-      redirecting.add(this)
+    app.decorateReply('redirectToResult', function (this: FastifyReply, fragment: string) {
+      redirecting.set(this, fragment)
     })
   },
   {

@@ -14,7 +14,10 @@ import { makeSeal } from '../http/seal.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The SHA-256 of the key that a person signed in with, where the request may be authenticated by it. */
+    /**
+     * The SHA-256 of the key that a person signed in with, where the request may be authenticated by it. Empty: the cookie is too old, or
+     * cannot be read, so the person is no longer signed in.
+     */
     signedInKey: string | undefined
   }
   interface FastifyReply {
@@ -42,8 +45,8 @@ function mayUseCookie(request: FastifyRequest): boolean {
 
 /**
  * A person signs in by entering a key once. The cookie holds the key's SHA-256 and an expiry time, encrypted and authenticated.
- * So a lost secret gives no key away. The server keeps no session: `auth` looks the key up on every request, and revoking it
- * signs the person out.
+ * So a lost secret gives no key away. The server keeps no session: `auth` looks the key up on every request. Once the key is revoked,
+ * the person must sign in again, or sign out: only these two replace the cookie, so that nobody goes on as a guest without knowing it.
  *
  * Cross-site request forgery: the cookie is SameSite=Strict, so other sites cannot make a browser send it. But a "site" includes
  * every subdomain and, in older browsers, every scheme. Therefore a post that the cookie authenticates must also show by
@@ -55,14 +58,14 @@ export default fp(
   async function session(app: FastifyInstance, { config }: { config: Config }) {
     const { seal, open } = makeSeal(config.SESSION_SECRET || randomBytes(32).toString('hex'))
     const path = config.BASE_URL.path || '/'
+    // A browser also sends the cookie of a shop to another shop under its base path. So each has its own name.
+    const name = `${sessionCookie}${encodeURIComponent(config.BASE_URL.path)}`
     // A TLS proxy may not forward the scheme, or may not be trusted. An https BASE_URL then makes the cookie Secure.
     const isPublishedSecurely = config.BASE_URL.origin?.startsWith('https:') ?? false
     const attributes = (request: FastifyRequest) =>
       ({ path, httpOnly: true, sameSite: 'strict', secure: isPublishedSecurely || request.protocol === 'https' }) as const
-    /** Replaces what the response set before, so that it has one Set-Cookie at most. */
     function setCookie(reply: FastifyReply, value: string, age: { readonly maxAge: number; readonly expires?: Date }): FastifyReply {
-      const field = serialize(sessionCookie, value, { ...attributes(reply.request), ...age })
-      return reply.removeHeader('set-cookie').header('set-cookie', field)
+      return reply.header('set-cookie', serialize(name, value, { ...attributes(reply.request), ...age }))
     }
 
     app.decorateRequest('signedInKey', undefined)
@@ -74,7 +77,7 @@ export default fp(
       return setCookie(this, '', { maxAge: 0, expires: new Date(0) })
     })
 
-    addCheck(app, 'onRequest', (request, reply) => {
+    addCheck(app, 'onRequest', (request) => {
       if (isForm(request) && cameFrom(request, config.BASE_URL.origin) === 'elsewhere') {
         throw new Problem(
           'forbidden',
@@ -82,20 +85,17 @@ export default fp(
         )
       }
       const { cookie } = request.headers
-      const sealed = cookie === undefined ? undefined : parse(cookie)[sessionCookie]
+      const sealed = cookie === undefined ? undefined : parse(cookie)[name]
       if (sealed === undefined || !mayUseCookie(request)) return
-      const [ends = '', hash] = open(sealed)?.split(' ') ?? []
-      if (hash === undefined || Number(ends) * 1000 <= Date.now()) {
-        reply.signOut()
-        return
-      }
+      const [ends = '', hash = ''] = open(sealed)?.split(' ') ?? []
+      request.signedInKey = Number(ends) * 1000 > Date.now() ? hash : ''
+      if (request.signedInKey === '') return
       if (request.method === 'POST' && cameFrom(request, config.BASE_URL.origin) !== 'here') {
         throw new Problem(
           'forbidden',
           'The browser does not say that this comes from a page of this site, so the sign-in does not count for it.'
         )
       }
-      request.signedInKey = hash
     })
 
     // No cache may show a page that depends on the signed-in person to somebody else. Pages of the catalogue do not depend on it.

@@ -1,3 +1,5 @@
+import { signInWords } from './sign-in.ts'
+
 /** A notice above a page's content, for example why a form was refused. */
 export interface Notice {
   readonly kind: 'problem' | 'done'
@@ -12,7 +14,7 @@ export function refusalNotice(
   { title, detail, status }: { readonly title: string; readonly detail: string; readonly status: number },
   what: string
 ): Notice {
-  if (status === 401) return { kind: 'problem', title, detail, signIn: true }
+  if (status === 401) return { kind: 'problem', ...signInWords(detail), signIn: true }
   if (status !== 412) return { kind: 'problem', title, detail: `${detail} This page shows ${what} as it is now.` }
   return {
     kind: 'problem',

@@ -1,4 +1,5 @@
 import { hasScope, mayCancel, mayChange, mayEdit, mayShip, settableStatuses } from '../domain/caller.ts'
+import { defined } from '../domain/defined.ts'
 import { acceptedItems, type LineAnswer } from '../domain/line-answers.ts'
 import { plain } from '../domain/money.ts'
 import type { Address, Extension, Order, OrderHead, OrderHeader, OrderStatus, Party, SellerDetails } from '../domain/order.ts'
@@ -9,7 +10,7 @@ import { type Link, linkElement, uris } from './links.ts'
 import { type Context, instant, makeRepresentations, pageOf, type Validators, versionText } from './representation.ts'
 import { valuesOf } from './views/fields.ts'
 import { type OrderForm, renderOrderForm } from './views/order-form.ts'
-import { fitsForm, maxFormLines } from './views/order-form-lines.ts'
+import { fitsForm } from './views/order-form-lines.ts'
 import { noProducts } from './views/order-form-products.ts'
 import { renderPage } from './views.ts'
 
@@ -171,7 +172,6 @@ export const orderRepresentations = makeRepresentations<Order>({
       isBuyer,
       ...linesOfPage(order, self),
       hasForm: fitsForm(order),
-      againUri: isBuyer ? orderAgainUri(order, context.base) : undefined,
       notice,
       shipments,
       links,
@@ -232,16 +232,15 @@ export function blankValues({ productIds, quantities = [] }: BlankOrder): Map<st
   )
 }
 
-/** Longer URIs may be refused on their way. */
-const longestUri = 4000
-
-/** The URI of a blank order with the products and quantities of an order. Undefined: it has too many for a form, or for a URI. */
-function orderAgainUri({ items }: Order, base: string): string | undefined {
+/** The initial values of the form that orders the same again. The number, the dates and the notes are those of the old order only. */
+export function againValues({ items, buyer, shipTo, billTo }: Order): Map<string, string> {
   const accepted = acceptedItems(items)
-  if (accepted.length > maxFormLines) return undefined
-  const lines = accepted.flatMap(({ productId, quantity }) => [`product=${productId}`, `quantity=${plain(quantity)}`])
-  const uri = `${uris(base).placeOrder}?${lines.join('&')}`
-  return uri.length > longestUri ? undefined : uri
+  const quantities = accepted.map(({ quantity }) => plain(quantity))
+  const parties = headerElements({ ...defined({ buyer, shipTo, billTo }), notes: [], extensions: [] })
+  return new Map([
+    ...blankValues({ productIds: accepted.map(({ productId }) => productId), quantities }),
+    ...valuesOf(element('purchase-order', {}, parties), rootType(orderXsd, 'purchase-order'))
+  ])
 }
 
 export const blankOrderRepresentations = makeRepresentations<BlankOrder>({

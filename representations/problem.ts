@@ -3,6 +3,7 @@ import { element, textElement } from '../schemas/element.ts'
 import { loadXsd } from '../schemas/vocabulary.ts'
 import { writeXml } from '../schemas/xml.ts'
 import { type Context, page, type Representation, type Representations, variantsOf } from './representation.ts'
+import { signedOutDetail, signInWords } from './sign-in.ts'
 import { renderPage } from './views.ts'
 
 export const problemXsd = loadXsd('problem')
@@ -23,22 +24,16 @@ export interface ProblemDocument {
   readonly errors?: readonly LocatedFault[]
 }
 
-/** The detail of the problem for a caller without a key. A page replaces it, because a person signs in. */
-export const keyNeededDetail = 'This needs an API key. Send it as Authorization: Bearer KEY, or sign in with it.'
-
-/** A refusal that a person mends by signing in does not speak of header fields. */
-function signInPage({ detail }: ProblemDocument, { isFormPost }: Context) {
-  return {
-    title: isFormPost ? 'Sign in to go on' : 'Sign in to see this',
-    lead: detail === keyNeededDetail ? 'You need the key that the shop gave to your company.' : detail
-  }
+function signInPage(problem: ProblemDocument, { isFormPost }: Context) {
+  const { title, detail: lead } = signInWords(problem.detail)
+  return { title: isFormPost ? title : 'Sign in to see this', lead, maySignOut: problem.detail === signedOutDetail }
 }
 
 function writeProblemPage(problem: ProblemDocument, context: Context): string {
   const isExplanation = problem.type === problem.instance
-  const { title, lead } =
+  const { title, ...words } =
     problem.status === 401 && !isExplanation ? signInPage(problem, context) : { title: problem.title, lead: problem.detail }
-  return renderPage('problem', title, { problem, lead, isExplanation }, context)
+  return renderPage('problem', title, { problem, ...words, isExplanation }, context)
 }
 
 const wholeDetail = ({ detail, advice }: ProblemDocument) => (advice === undefined ? detail : `${detail} ${advice}`)

@@ -6,6 +6,8 @@ export interface SignIn {
   readonly caller: Caller
   /** The page to continue at: a path of this service. */
   readonly next: string | undefined
+  /** Whether the person signed in before, with a key that is no longer valid. */
+  readonly isSignedOut: boolean
   /** Why the entered key was refused. */
   readonly wrong?: string
 }
@@ -13,10 +15,10 @@ export interface SignIn {
 /** There is only a page: machines send their key with each request and do not sign in. */
 export const sessionRepresentations: Representations<SignIn> = {
   variants: [
-    page(({ caller, next, wrong }, context) => {
+    page(({ caller, next, isSignedOut, wrong }, context) => {
       const may = { listOrders: mayListOrders(caller), changeProducts: hasScope(caller, 'catalogue') }
       const signedIn = caller.kind === 'key' ? { customer: caller.customer, scopes: caller.scopes, may } : {}
-      return renderPage('session', caller.kind === 'key' ? 'Your account' : 'Sign in', { ...signedIn, next, wrong }, context)
+      return renderPage('session', caller.kind === 'key' ? 'Your account' : 'Sign in', { ...signedIn, next, isSignedOut, wrong }, context)
     })
   ]
 }

@@ -35,7 +35,7 @@ const deliveries: RoutePlugin = async (app, { config }) => {
     '/webhook/:webhook_id/deliveries',
     {
       schema: { params: webhookPath, body: delivery },
-      config: { represents: deliveryRepresentations, caching: 'private', access: anyKey, describes: sendAgain }
+      config: { represents: deliveryRepresentations, caching: 'private', access: anyKey, form: { confirms: true }, describes: sendAgain }
     },
     async (request, reply) => {
       const { eventId } = request.body

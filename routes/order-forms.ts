@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
-import { mayEdit } from '../domain/caller.ts'
+import { mayChange, mayEdit } from '../domain/caller.ts'
 import { charactersOf, mostBytesOfCharacter, textOf } from '../domain/deferred.ts'
 import { acceptedItems } from '../domain/line-answers.ts'
 import type { Order } from '../domain/order.ts'
@@ -10,7 +10,7 @@ import { Problem } from '../http/problem.ts'
 import { mostBytes } from '../http/problem-size.ts'
 import type { FormPages } from '../plugins/form-pages.ts'
 import { uris } from '../representations/links.ts'
-import { type BlankOrder, blankValues, newOrderTitle, orderName, orderValues } from '../representations/order.ts'
+import { againValues, type BlankOrder, blankValues, newOrderTitle, orderName, orderValues } from '../representations/order.ts'
 import type { ProblemDocument } from '../representations/problem.ts'
 import type { Values } from '../representations/views/fields.ts'
 import { type OrderForm, renderOrderForm, renderRefusedForm } from '../representations/views/order-form.ts'
@@ -23,14 +23,17 @@ interface TypedOrder extends Omit<TypedForm, 'fields'> {
   readonly values: Values
 }
 
+/** The forms that an order's page leads its buyer to, as the query names them: one changes the order, one orders the same again. */
+export type OrderFormName = 'change' | 'again'
+
 /** The forms that place and change an order. */
 export interface OrderForms {
   /** Writes a blank order with the data that its page shows besides its products' ids. Other representations show none. */
   blank(request: FastifyRequest, lines: BlankOrder, write: (form: Pick<BlankOrder, 'form'>) => void): Promise<void>
   /** The pages of the form that places an order. */
   readonly newOrder: FormPages
-  /** Sends the form that changes an order. @returns false if the answer is not HTML, or the caller or a form cannot change this order */
-  sendChange(request: FastifyRequest, reply: FastifyReply, order: Order): Promise<boolean>
+  /** Sends a form of an order. @returns false if the answer is not HTML, or the caller or a form cannot do this with the order */
+  sendForm(request: FastifyRequest, reply: FastifyReply, order: Order, name: OrderFormName): Promise<boolean>
   /** The form that changes an order, with what the caller typed. */
   change(request: FastifyRequest, current: Order, typed: TypedOrder, problem?: ProblemDocument): Promise<string | undefined>
   /** The form for a caller who cannot see the order now (signed out, for example): it shows only what the caller sent. */
@@ -121,6 +124,13 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
     return withProducts(request, values, (products) => render(request, { ...form, products }, typed, problem))
   }
 
+  /** Each form of an order. Undefined: it is not for this caller. */
+  const formOf: Readonly<Record<OrderFormName, (request: FastifyRequest, order: Order) => Promise<string | undefined>>> = {
+    change: async (request, order) => (mayEdit(request.caller, order) ? change(request, order) : undefined),
+    again: async (request, order) =>
+      mayChange(request.caller, order) ? newOrderForm(request, { values: againValues(order), isCut: false }) : undefined
+  }
+
   return {
     async blank(request, lines, write) {
       if (!request.isPage) return write({})
@@ -131,9 +141,9 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
       refused: async (request, problem, form) => newOrderForm(request, typed(form), problem),
       more: async (request, form) => newOrderForm(request, await lookedUp(request, form))
     },
-    async sendChange(request, reply, order) {
+    async sendForm(request, reply, order, name) {
       if (!request.isPage || !isSmall(order) || !fitsForm(order)) return false
-      const form = mayEdit(request.caller, order) ? await change(request, order) : undefined
+      const form = await formOf[name](request, order)
       if (form === undefined) return false
       reply.sendForm(form)
       return true

@@ -23,7 +23,10 @@ const orderPages: RoutePlugin = async (app, { config }) => {
 
   app.post(
     '/order/:order_id',
-    { schema: { params: orderPath }, config: { ...one, access: toPlaceOrChange, form: { refused, more }, describes: postOrder } },
+    {
+      schema: { params: orderPath },
+      config: { ...one, access: toPlaceOrChange, form: { refused, more, confirms: true }, describes: postOrder }
+    },
     app.performs({ PUT: { body: purchaseOrder }, DELETE: {} })
   )
 

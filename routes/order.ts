@@ -16,7 +16,7 @@ import { toPlaceOrChange, toSeeOrder } from './access.ts'
 import { makeBuyerOrders } from './buyer-orders.ts'
 import { dryRunQuery, isDryRun, refuseStrayDryRun } from './dry-run.ts'
 import { showShipments } from './latest-shipments.ts'
-import { orderForms } from './order-forms.ts'
+import { type OrderFormName, orderForms } from './order-forms.ts'
 import { orderOptions } from './order-options.ts'
 import { orderPath } from './parameters.ts'
 import { changeOrder, placeOrder, placingOf } from './placing.ts'
@@ -66,11 +66,11 @@ const order: RoutePlugin = async (app, { config }) => {
     '/order/:order_id',
     { schema: { params: orderPath, querystring: orderQuery }, config: { ...one, access: toSeeOrder, describes: getOrder } },
     async (request, reply) => {
-      const mayBeForm = request.query.form === 'change'
+      const form = orderFormNames.find((name) => name === request.query.form)
       const head = await request.visibleOrderHead(request.params.order_id)
-      if (!mayBeForm && reply.revalidate(orderPageValidators(head, request.context()), false)) return reply
+      if (!form && reply.revalidate(orderPageValidators(head, request.context()), false)) return reply
       const order = await request.wholeOrder(head)
-      if (mayBeForm && (await forms.sendChange(request, reply, order))) return reply
+      if (form && (await forms.sendForm(request, reply, order, form))) return reply
       await showShipments(request, order)
       return reply.represent(order)
     }
@@ -155,12 +155,15 @@ const blankQuery: QuerySchema<{ readonly product?: readonly string[]; readonly q
   }
 }
 
+const orderFormNames: readonly OrderFormName[] = ['change', 'again']
+
 const orderQuery: QuerySchema<{ readonly form?: string; readonly page?: number }> = {
   type: 'object',
   properties: {
     form: {
       type: 'string',
-      description: 'HTML only: `change` shows the form that changes the order, unless the order is too large for a form.'
+      description:
+        'HTML only, for the buyer: `change` shows the form that changes the order, `again` one for a new order with its products and addresses. An order that is too large for a form is shown instead.'
     },
     page: {
       type: 'integer',

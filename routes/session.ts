@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { guest, mayListOrders } from '../domain/caller.ts'
 import { unsupported } from '../http/media-types.ts'
@@ -12,11 +13,11 @@ import type { RoutePlugin } from './route.ts'
 const session: RoutePlugin = async (app, { config }) => {
   const base = config.BASE_URL.path
   const uri = uris(base)
-  const shown = { represents: sessionRepresentations, caching: 'never' } as const
+  const shown = { represents: sessionRepresentations, caching: 'never', signsIn: true } as const
 
   app.get('/session', { config: { ...shown, describes: getSession } }, async (request, reply) => {
     const next = localPath(new URL(request.url, 'http://localhost').searchParams.get('next'), base)
-    return reply.represent({ caller: request.caller, next } satisfies SignIn)
+    return reply.represent({ caller: request.caller, next, isSignedOut: isSignedOut(request) } satisfies SignIn)
   })
 
   app.post('/session', { config: { ...shown, form: { redirects: false }, describes: signIn } }, async (request, reply) => {
@@ -29,19 +30,24 @@ const session: RoutePlugin = async (app, { config }) => {
       )
     }
     const { method } = request.operation
-    if (method === 'DELETE') return reply.signOut().redirect(uri.session, 303)
+    const next = localPath(fields.get('next'), base)
+    if (method === 'DELETE') return reply.signOut().redirect(next ?? uri.session, 303)
     if (method !== 'POST') throw new Problem('malformed-request', '_method must be DELETE, to sign out. To sign in, leave it out.')
     const key = (fields.get('key') ?? '').trim()
-    const next = localPath(fields.get('next'), base)
     const caller = await request.callerOfKey(key)
     if (caller) return reply.signIn(key).redirect(next ?? (mayListOrders(caller) ? uri.orders : uri.session), 303)
     const wrong = key === '' ? 'Enter the key.' : 'This key is not valid: it is unknown, expired or revoked.'
-    return reply.code(422).represent({ caller: guest, next, wrong } satisfies SignIn)
+    return reply.code(422).represent({ caller: guest, next, isSignedOut: isSignedOut(request), wrong } satisfies SignIn)
   })
 
   app.delete('/session', { config: { ...shown, describes: signOut } }, async (_request, reply) => {
     return reply.signOut().header('cache-control', app.cachePolicies.never).code(204).send()
   })
+}
+
+/** Whether the person signed in before, with a key that is no longer valid. */
+function isSignedOut({ caller, signedInKey }: FastifyRequest): boolean {
+  return signedInKey !== undefined && caller.kind === 'guest'
 }
 
 const getSession = { id: 'getSession', summary: 'The page to sign in and out', answers: { 200: 'The page.' } } as const
@@ -53,7 +59,7 @@ const signIn = {
     required: true,
     fields: {
       key: 'The API key of the person.',
-      next: 'The path of the page to show after signing in.',
+      next: 'The path of the page to show afterwards.',
       _method: '`DELETE` signs the person out. To sign in, leave it out.'
     }
   }

@@ -53,7 +53,7 @@ const shipments: RoutePlugin = async (app, { config }) => {
         caching: 'private',
         access: toFulfil,
         checksConditions: true,
-        form: { refused: pages.refused },
+        form: { refused: pages.refused, confirms: true },
         describes: shipOrder
       }
     },

@@ -50,7 +50,7 @@ const status: RoutePlugin = async (app) => {
   // A browser's form cannot send PUT.
   app.post(
     '/order/:order_id/status',
-    { schema: { params: orderPath }, config: { ...seller, form: { refused }, describes: postStatus } },
+    { schema: { params: orderPath }, config: { ...seller, form: { refused, confirms: true }, describes: postStatus } },
     app.performs({ PUT: { body: orderStatus } })
   )
 

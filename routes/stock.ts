@@ -45,7 +45,7 @@ const stockRoute: RoutePlugin = async (app) => {
     '/product/:product_id/stock',
     {
       schema: { params: productPath },
-      config: { ...seller, form: { refused }, describes: postStock }
+      config: { ...seller, form: { refused, confirms: true }, describes: postStock }
     },
     app.performs({ PUT: { body: stock } })
   )

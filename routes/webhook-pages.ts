@@ -12,7 +12,7 @@ import { webhookIdOf } from './parameters.ts'
 /** The pages that show a refused form of a webhook again, with what was typed. */
 export const webhookPages: { readonly ofList: FormPages; readonly ofOne: FormPages; readonly ofSecret: FormPages } = {
   ofList: { refused: refusedNew },
-  ofOne: { refused: refusedChange },
+  ofOne: { refused: refusedChange, confirms: true },
   ofSecret: { refused: refusedSecret }
 }
 

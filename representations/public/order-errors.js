@@ -109,16 +109,17 @@ export function showProblem(form, problem, places) {
     .map((item, i) => errorOf(form, item, names[i]))
     .map((error) => ({ ...error, detail: withoutId(error.detail) }))
     .sort((a, b) => positionOf(a) - positionOf(b))
+  const isSignIn = textOf(problem, 'status') === '401'
   const more = [
     ...(order ? [[inNewTab(order, 'See that order')]] : []),
-    ...(textOf(problem, 'status') === '401'
-      ? [[inNewTab(form.dataset.session, 'Sign in'), ' in another tab, then send this form again.']]
-      : [])
+    ...(isSignIn ? [[inNewTab(form.dataset.session, 'Sign in'), ' in another tab, then send this form again.']] : [])
   ]
   const code = textOf(problem, 'type').replace(/^.*\//, '')
   const { invalid, invalidTitle, invalidDetail } = form.dataset
   const isInvalid = errors.length > 0 && invalid.split(' ').includes(code)
-  const [title, detail] = isInvalid ? [invalidTitle, invalidDetail] : [textOf(problem, 'title'), withoutId(textOf(problem, 'detail'))]
+  const [title, detail] = isInvalid
+    ? [invalidTitle, invalidDetail]
+    : [isSignIn ? 'Sign in to go on' : textOf(problem, 'title'), withoutId(textOf(problem, 'detail'))]
   showRefusal(form, title, detail, errors, more)
   return [code, ...[...items].map((item) => textOf(item, 'code'))]
 }

@@ -28,8 +28,8 @@ function appendLine() {
     input.value = ''
     for (const attribute of ['value', 'required', 'aria-invalid', 'aria-describedby']) input.removeAttribute(attribute)
   }
-  for (const own of line.querySelectorAll('.wrong, .long, [type=hidden]')) own.remove()
-  for (const known of ['product', 'name', 'price', 'shown', 'least', 'step']) delete line.dataset[known]
+  for (const own of line.querySelectorAll('.wrong, .hint, .long, [type=hidden]')) own.remove()
+  for (const known of ['product', 'name', 'price', 'shown', 'least', 'step', 'shipped']) delete line.dataset[known]
   line.querySelector('output').value = ''
   prepare(line)
   lines.append(line)
@@ -63,10 +63,11 @@ function label() {
 }
 
 /** Lets the browser check a quantity. The service checks initial values, and lines that reach the minimum together. */
-function check(line, rule, isAlone) {
+function check(line, id, rule, isAlone) {
   const quantity = line.querySelector('[name$=".quantity"]')
   const isOwn = isAlone && quantity.value !== quantity.defaultValue
-  quantity.setCustomValidity(quantityFault(quantity.value, isOwn ? rule : undefined))
+  const { product, shipped } = line.dataset
+  quantity.setCustomValidity(quantityFault(quantity.value, isOwn ? { ...rule, ...(product === id ? { shipped } : {}) } : undefined))
 }
 
 /** Lines whose products are not looked up until they come into view, or the user changes them. */
@@ -155,7 +156,7 @@ async function update() {
   const summed = found.map((one, i) => ({ ...one, sum: sums[i], isOpen: one.isOpen || (one.id !== undefined && sums[i] === undefined) }))
   for (const { line, shown, sum, id, rule } of summed) {
     line.querySelector('output').replaceChildren(...shown, ...(sum === undefined ? [] : [`: ${total(sum)}`]))
-    check(line, rule, found.filter((other) => other.id === id).length === 1)
+    check(line, id, rule, found.filter((other) => other.id === id).length === 1)
     keepPrice(line, id, rule?.price)
   }
   document.getElementById('total').value = totalOf(summed)

@@ -19,6 +19,16 @@ function fillFields(form, texts) {
   for (const section of form.querySelectorAll('details')) section.open = fieldsIn(section).some(({ value }) => value !== '')
 }
 
+/**
+ * The fields of the draft. A party of which it has nothing is the one that the page came with, of an order whose products are ordered again.
+ * What a browser that goes back has filled in by itself does not count.
+ */
+function withParties(form, fields) {
+  const isOpen = (name) => !Object.keys(fields).some((own) => own.split('.')[0] === name.split('.')[0])
+  const given = fieldsBesideLines(form).filter(({ name, defaultValue }) => defaultValue !== '' && isOpen(name))
+  return { ...fields, ...Object.fromEntries(given.map(({ name, defaultValue }) => [name, defaultValue])) }
+}
+
 const hasNote = (line) => Object.keys(line).some((name) => name.startsWith('note.'))
 
 /**
@@ -71,14 +81,14 @@ function showNotice(form, notice, detail) {
   notice.append(button)
 }
 
-/** Puts the draft into a form that has only the products of its URI, and adds these. */
+/** Puts the draft into a form that has only what its URI names, and adds this. */
 function restore(form, notice) {
   const chosen = filledLines(form)
   const draft = readDraft(form)
   if (draft) {
     const { all, places } = addProducts(draft.lines, chosen)
     fillLines(all)
-    fillFields(form, draft.fields)
+    fillFields(form, withParties(form, draft.fields))
     showNotice(form, notice, describe(chosen, places, draft.lines.length))
     if (places.length > 0) form.querySelectorAll('.lines > li')[places[0]].querySelector('[name$=".quantity"]').focus()
   }

@@ -10,13 +10,14 @@ export function units(text, scale) {
 
 /**
  * What is wrong with a quantity, for the browser to say before it sends the form; empty if nothing is, or if only the service can tell.
- * @param rule the product's least quantity and its step, if they apply to the quantity
+ * @param rule the product's least quantity and its step, and how much of the line was shipped, if they apply to the quantity
  */
-export function quantityFault(text, { least, step } = {}) {
+export function quantityFault(text, { least, step, shipped } = {}) {
   const [, whole, part] = /^\s*(\d+),(\d+)\s*$/.exec(text) ?? []
   // A comma may separate thousands.
   if (part) return `Write ${whole}.${part}${part.length === 3 ? ` or ${whole}${part}` : ''}.`
-  const [count, lowest, one] = [text, least, step].map((number) => units(number, 3))
+  const [count, lowest, one, kept] = [text, least, step, shipped].map((number) => units(number, 3))
+  if (count < kept) return `Order at least ${shipped}, because that was shipped.`
   if (count === undefined || !lowest || !one) return ''
   if (count < lowest) return `Order at least ${least}.`
   const below = count - (count % one)

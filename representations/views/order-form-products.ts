@@ -1,5 +1,6 @@
 /** The products of an order form's lines: their prices, and the quantities that can be ordered. */
 
+import { defined } from '../../domain/defined.ts'
 import { compare, type Decimal, plain } from '../../domain/money.ts'
 import type { OrderItem } from '../../domain/order.ts'
 import { inClaimOrder } from '../../domain/pricing.ts'
@@ -7,7 +8,7 @@ import type { Availability, Product, ProductName, ProductOption } from '../../do
 import { leastQuantity, type QuantityRule, quantityRule } from '../../domain/quantities.ts'
 import { shownPriceField } from '../../schemas/form.ts'
 import type { Context } from '../representation.ts'
-import { money } from './format.ts'
+import { money, number, quantity } from './format.ts'
 import { linesOf } from './order-form-lines.ts'
 import { perUnit } from './units.ts'
 
@@ -34,6 +35,8 @@ export interface LineProduct extends Pick<Product, 'name' | 'price' | 'unit'> {
   readonly rule?: QuantityRule
   /** Absent for a product that the order has already. */
   readonly availability?: Availability
+  /** How much of the line was shipped. A changed order has at least that. */
+  readonly shipped?: Decimal
 }
 
 /** A line says this after the price of a product that is not in stock. The script uses the texts, too. */
@@ -68,8 +71,12 @@ export function productFinder(
     const product = known.get(id)
     const rule = product && { rule: quantityRule(product) }
     const own = kept[number - 1]
-    const item = own?.productId === id ? own : first.get(id)
-    if (item) return { name: item.name, price: item.unitPrice, unit: item.unit, today: product?.price ?? item.unitPrice, ...rule }
+    const isOwn = own?.productId === id
+    const item = isOwn ? own : first.get(id)
+    if (item) {
+      const shipped = defined({ shipped: isOwn ? own.shippedQuantity : undefined })
+      return { name: item.name, price: item.unitPrice, unit: item.unit, today: product?.price ?? item.unitPrice, ...rule, ...shipped }
+    }
     if (!product) return undefined
     const { name, price, unit, availability } = product
     return { name, price, unit, today: price, availability, ...rule }
@@ -93,6 +100,11 @@ export function keptPrices(kept: readonly OrderItem[] | undefined): string | und
     prices.set(productId, own)
   }
   return JSON.stringify(Object.fromEntries(prices))
+}
+
+/** What a line of a changed order says of which something was shipped. */
+export function shippedText(shipped: Decimal, unit: string): string {
+  return `${quantity(shipped, unit)} shipped: order at least ${number(shipped)}.`
 }
 
 /** The least quantity and the step of a product, which the script checks. */

@@ -1,4 +1,5 @@
 import { type Caller, hasScope } from '../../domain/caller.ts'
+import { plain } from '../../domain/money.ts'
 import type { OrderItem } from '../../domain/order.ts'
 import { orderXsd } from '../../schemas/purchase-order.ts'
 import { childType, type ElementType, rootType } from '../../schemas/vocabulary.ts'
@@ -6,6 +7,7 @@ import { uris } from '../links.ts'
 import { type Notice, refusalNotice } from '../notice.ts'
 import type { ProblemDocument } from '../problem.ts'
 import type { Context } from '../representation.ts'
+import { signInWords } from '../sign-in.ts'
 import { renderPage, type Title } from '../views.ts'
 import { type Errors, type Field, fieldOf, noErrors, type Values } from './fields.ts'
 import { label } from './format.ts'
@@ -19,6 +21,7 @@ import {
   priceText,
   productFinder,
   quantityLimits,
+  shippedText,
   shownPrice
 } from './order-form-products.ts'
 import { scriptData } from './order-form-script.ts'
@@ -111,6 +114,7 @@ function noticeOf({ problem, tag }: OrderForm, { base }: Context): Notice | unde
       detail: 'What you sent was not stored, but it is still here. Check the order as it stands, and send this again if you still want it.'
     }
   }
+  if (problem?.status === 401) return { kind: 'problem', ...signInWords(problem.detail) }
   if (problem?.type === uris(base).problem('idempotency-key-reused')) {
     return {
       kind: 'problem',
@@ -136,9 +140,9 @@ function withoutOrderId(problem: ProblemDocument): ProblemDocument {
   return { ...problem, detail: shorter(detail), ...(faults && { errors: faults }) }
 }
 
-/** The customer who filled in a change that was refused because they are no longer signed in. */
-function originalCustomer({ tag, problem, values }: OrderForm): string | undefined {
-  return tag !== undefined && problem?.status === 401 ? values.get('_customer') : undefined
+/** The customer who filled in a form that was refused because they are no longer signed in. It must not become another's, or a guest's. */
+function originalCustomer({ problem, values }: OrderForm): string | undefined {
+  return problem?.status === 401 ? values.get('_customer') : undefined
 }
 
 function customerOf(caller: Caller): string | undefined {
@@ -195,19 +199,21 @@ function makeRows({ values, products, kept, moreRows, idempotencyKey }: OrderFor
     const fieldOfLine = (element: string, name: string, more: Readonly<Record<string, string>> = {}) =>
       withoutPattern(fieldOf(childType(itemType, element), name, values, errors, { ...more, ...lineAttributes, ...required }))
     const product = fieldOfLine('product-id', names.product, { list: 'catalogue', ...(number === next ? { autofocus: '' } : {}) })
+    const quantity = fieldOfLine('quantity', names.quantity)
     const shown = chosen && isNew && shownPrice(number, id, chosen.price)
     const unshown = filled.filter((one) => !names.all.includes(one) && !(shown && isPrice(one)))
     return {
       number,
       position: i + 1,
       product: isLookedUp && id !== '' && !chosen ? { ...product, errors: [...product.errors, notFound] } : product,
-      quantity: fieldOfLine('quantity', names.quantity),
+      quantity: chosen?.shipped ? { ...quantity, hint: shippedText(chosen.shipped, chosen.unit) } : quantity,
       notes: names.notes.map((one) => fieldOf(childType(itemType, 'note'), one, values, errors, { autocomplete: 'off' })),
       hidden: [...(shown ? [shown] : []), ...unshown.map((one) => [one, values.get(one)])],
       id,
       chosen,
       price: chosen && priceText(chosen, currency),
-      limits: chosen?.rule && quantityLimits(chosen.rule)
+      limits: chosen?.rule && quantityLimits(chosen.rule),
+      shipped: chosen?.shipped && plain(chosen.shipped)
     }
   })
 }

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import type { Decimal } from '../../domain/money.ts'
 import type { Order, PurchaseOrder } from '../../domain/order.ts'
-import { openShop, signIn, visit } from './shop.ts'
+import { openShop, signIn, violations, visit } from './shop.ts'
 
 const shop = await openShop()
 t.teardown(() => shop.close())
@@ -131,6 +131,25 @@ for (const javaScriptEnabled of [false, true]) {
     t.match(await change(page, order), { notes: ['typed at length'], items: [{ quantity: '1' }] }, 'what is sent again is stored')
   })
 }
+
+t.test('with scripts, the browser holds a line to what was shipped of it', async (t) => {
+  const { page } = await visit(t, shop)
+  const order = await place({ items: [line('ABC-1', '5'), line('EL-LEVER-3P', '3')] })
+  await shop.store.shipOrder(order.id, { items: [{ line: 1, quantity: '4' as Decimal }] }, {})
+  await page.goto(`${uriOf(order)}?form=change`)
+  await ready(page)
+  const quantity = page.getByLabel('Quantity 1')
+  const refusal = () => quantity.evaluate((input) => (input as unknown as { validationMessage: string }).validationMessage)
+  t.equal(await page.locator('[id="item.1.quantity-hint"]').innerText(), '4 units shipped: order at least 4.')
+  t.same(await violations(page), [])
+  await quantity.fill('3')
+  await page.getByRole('button', { name: 'Change the order' }).last().click()
+  t.equal(await refusal(), 'Order at least 4, because that was shipped.')
+  await page.getByRole('button', { name: 'More lines' }).click()
+  t.equal(await page.locator('.lines .hint').count(), 1, 'a new line says nothing of it')
+  await quantity.fill('4')
+  t.match(await change(page, order), { items: [{ quantity: '4', shippedQuantity: '4' }, { quantity: '3' }] })
+})
 
 t.test('a line that is removed takes its note along', async (t) => {
   const { page } = await visit(t, shop)

@@ -184,6 +184,50 @@ t.test('"Order these products again" adds its products to the order in progress,
   }
 })
 
+t.test('"Order these products again" takes the parties along that the order in progress does not have, and no URI has them', async (t) => {
+  const { page } = await visit(t, shop)
+  const items = [{ product: { productId: 'ABC-1' }, quantity: '5' as Decimal, notes: [] }]
+  const address = { street: 'Road 1', city: 'Town' }
+  const parties = { buyer: { name: 'Acme', address }, shipTo: { name: 'Plant 2', address }, billTo: { name: 'Head office' } }
+  const { order } = await shop.store.placeOrder({ order: { items, ...parties, notes: ['Ring first'], extensions: [] }, status: 'accepted' })
+  const again = async () => {
+    await page.goto(`${shop.url}/order/${order.id}`)
+    await page.getByRole('link', { name: 'Order these products again' }).click()
+    await ready(page)
+  }
+  const fields = () =>
+    page.evaluate<
+      Record<string, string>
+    >(`Object.fromEntries([...document.querySelectorAll('fieldset:not(:has(.lines)) :is(input, textarea)')]
+      .filter(({ value }) => value !== '').map(({ name, value }) => [name, value]))`)
+  await again()
+  const all = {
+    'buyer.name': 'Acme',
+    'buyer.address.street': 'Road 1',
+    'buyer.address.city': 'Town',
+    'ship-to.name': 'Plant 2',
+    'ship-to.address.street': 'Road 1',
+    'ship-to.address.city': 'Town',
+    'bill-to.name': 'Head office'
+  }
+  t.same(await fields(), all)
+  t.equal(page.url(), `${shop.url}/order`, 'the page can be loaded again, and adds nothing')
+  await page.reload()
+  await ready(page)
+  t.same(await fields(), all)
+  t.ok(await page.getByLabel('Name').nth(1).isVisible(), 'the section of the delivery address is open')
+  await page.getByRole('button', { name: 'Start again' }).click()
+  await page.getByLabel('City').first().fill('Elsewhere')
+  await page.getByLabel('Order number').fill('PO-NEW')
+  await again()
+  t.same(await fields(), {
+    'order-number': 'PO-NEW',
+    'buyer.address.city': 'Elsewhere',
+    ...Object.fromEntries(Object.entries(all).filter(([name]) => !name.startsWith('buyer')))
+  })
+  t.same(await linesOf(page), [['ABC-1', '5']])
+})
+
 t.test('hundreds of lines are restored, and only those that are seen are looked up', async (t) => {
   const { page } = await visit(t, shop, {}, [404])
   const lines = Array.from({ length: 400 }, (_, i) => ({ 'product-id': `NONE-${i}`, quantity: '1' }))

@@ -45,6 +45,7 @@ const pages: readonly (readonly [path: string, status?: number])[] = [
   ['/order?product=ABC-1'],
   [`/order/${order}`],
   [`/order/${order}?form=change`],
+  [`/order/${order}?form=again`],
   [`/order/${order}/status`],
   [`/order/${order}/shipments`],
   [`/order/${order}/shipment/1`],

@@ -3,7 +3,7 @@ import { openShop, signIn, violations, visit } from './shop.ts'
 
 const shop = await openShop()
 t.teardown(() => shop.close())
-const seller = await shop.key('Seller', 'fulfilment', 'order')
+const seller = await shop.key('Seller', 'fulfilment', 'order', 'catalogue')
 
 async function place(status: 'accepted' | 'received' = 'accepted') {
   const { order } = await shop.store.placeOrder({
@@ -73,4 +73,54 @@ for (const javaScriptEnabled of [false, true]) {
       t.match(await shop.store.order(order.id), { status: from, expectedDeliveryDate: '2026-12-03', sellerNote: 'Soon' })
     })
   }
+}
+
+for (const javaScriptEnabled of [false, true]) {
+  t.test(
+    `a page says once that it was saved, to the eyes and to a screen reader, ${javaScriptEnabled ? 'with scripts' : 'without scripts'}`,
+    async (t) => {
+      const { page } = await visit(t, shop, { javaScriptEnabled }, [412])
+      await signIn(page, shop, seller)
+      const order = await place()
+      const done = page.locator('#done')
+      const saved = async (url: string, text: RegExp) => {
+        await page.waitForURL(`${url}#done`)
+        t.match(await page.getByRole('status').innerText(), text)
+        if (javaScriptEnabled) {
+          t.equal(await page.evaluate('document.activeElement.id'), 'done', 'the focus is there, so a screen reader says it')
+          t.equal(await page.evaluate('scrollY'), 0, 'the top of the page stays in sight')
+          t.same(await violations(page), [])
+        }
+      }
+      const status = `${shop.url}/order/${order.id}/status`
+      await page.goto(status)
+      t.notOk(await done.isVisible(), 'nothing was saved yet')
+      for (const note of ['First', 'Second']) {
+        await page.getByLabel('Expected delivery date').fill('2026-12-03')
+        await page.getByLabel('Note for the buyer').fill(note)
+        const answered = page.waitForResponse((response) => response.request().method() === 'GET' && response.url() === status)
+        await page.getByRole('button', { name: 'Save' }).last().click()
+        await answered
+        await saved(status, /^Saved\. This is the order as it is now\.$/)
+        t.equal(await page.getByLabel('Note for the buyer').inputValue(), note)
+      }
+      await page.getByRole('button', { name: 'Ship', exact: true }).click()
+      await saved(`${shop.url}/order/${order.id}/shipment/1`, /^Saved\./)
+      await page.goto(`${shop.url}/product/ABC-1/stock`)
+      t.notOk(await done.isVisible())
+      await shop.store.putStock('ABC-1', '400' as never, {})
+      await page.getByLabel('New stock').fill('500')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByRole('alert').waitFor()
+      t.notOk(await done.isVisible(), 'a refused form saves nothing')
+      await page.getByLabel('New stock').fill('500')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await saved(`${shop.url}/product/ABC-1/stock`, /^Saved\./)
+      await page.setViewportSize({ width: 320, height: 700 })
+      t.ok(await page.evaluate('document.documentElement.scrollWidth <= 320'))
+      await page.goto(`${shop.url}/orders`)
+      await page.goto(`${shop.url}/product/ABC-1/stock`)
+      t.notOk(await done.isVisible(), 'the page itself does not say it')
+    }
+  )
 }

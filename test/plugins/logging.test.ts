@@ -93,6 +93,8 @@ t.test('a line of the log stays JSON, and keeps what is no secret', async (t) =>
   t.equal(maskSecrets(`{"msg":"${uuid.toUpperCase()}"}`), '{"msg":"0B9F6A52…"}')
   t.equal(maskSecrets('{"a":"Authorization: Basic bWU6dHA="}'), '{"a":"Authorization: Basic …"}')
   t.equal(maskSecrets('{"m":"GET /products"}'), '{"m":"GET /products"}')
+  for (const name of ['tradepost-session', 'tradepost-session%2Fshop'])
+    t.equal(maskSecrets(`{"cookie":"a=b; ${name}=sealed; c=d"}`), `{"cookie":"a=b; ${name}=…; c=d"}`)
 })
 
 t.test('every answer tells its request id: the one of the log', async (t) => {

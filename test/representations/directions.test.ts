@@ -55,6 +55,7 @@ t.test('a name that is written from right to left moves no number of the page', 
     `${uri}/shipment/1`,
     `${uri}/shipment/2`,
     `${uri}?form=change`,
+    `${uri}?form=again`,
     '/orders',
     '/order'
   ]

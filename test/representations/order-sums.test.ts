@@ -17,7 +17,7 @@ type MakeSums = (lines: readonly Line[], kept: object, digits: number) => readon
 const script = new URL('../../representations/public/order-sums.js', import.meta.url)
 const { makeSums, quantityFault, quantityLimits, units } = (await import(script.href)) as {
   makeSums: MakeSums
-  quantityFault: (text: string, rule?: { readonly least?: string; readonly step?: string }) => string
+  quantityFault: (text: string, rule?: { readonly least?: string; readonly step?: string; readonly shipped?: string }) => string
   quantityLimits: (product: object, step: string | undefined) => { readonly least?: string; readonly step?: string }
   units: (text: string, scale: number) => bigint | undefined
 }
@@ -83,6 +83,10 @@ t.test('a browser says how to write a quantity, and which ones are nearest', asy
     t.equal(quantityFault(text, rule), fault, text)
   t.equal(quantityFault('0.0125', { least: '0.001', step: '0.001' }), '', 'more digits than a quantity can have: the service says so')
   t.equal(quantityFault('2.5', { least: '0.5', step: '0.5' }), '')
+  const shipped = { least: '1', step: '1', shipped: '4' }
+  t.equal(quantityFault('3', shipped), 'Order at least 4, because that was shipped.')
+  t.equal(quantityFault('3', { shipped: '4' }), 'Order at least 4, because that was shipped.', 'also of what is no longer sold')
+  for (const text of ['4', '5', '']) t.equal(quantityFault(text, shipped), '', text)
   t.equal(quantityFault('2.7', { least: '0.5', step: '0.5' }), 'Order 2.5 or 3.')
   for (const unknown of [{}, undefined]) t.equal(quantityFault('1.5', unknown), '', 'a product without a rule, or none')
 })

@@ -85,6 +85,7 @@ for (const [i, [what, text]] of Object.entries(hostile).entries()) {
       `/order?product=${id}`,
       order,
       `${order}?form=change`,
+      `${order}?form=again`,
       '/orders'
     ]
     for (const url of pages) {

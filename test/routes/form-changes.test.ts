@@ -78,6 +78,31 @@ t.test('the lines of an order that is changed show the price that they keep, als
   t.match(body, /<bdi>[^<]*<\/bdi>, €9.99 each/)
 })
 
+t.test('the lines of which something was shipped say how much, and that the order must have as much', async (t) => {
+  const { app, store } = await build(t, { products: { 'ABC-1': {}, 'KG-1': { unit: 'KGM' }, 'B-2': {} } })
+  const lines = { ...line, 'item.2.product-id': 'KG-1', 'item.2.quantity': '2500.5', 'item.3.product-id': 'B-2', 'item.3.quantity': '2' }
+  await store.putStock('KG-1', '9000' as never, {})
+  const uri = placedUri(await post(app, '/order', lines))
+  const change = () => app.inject({ url: `${uri}?form=change`, headers: html })
+  t.notMatch((await change()).body, 'shipped')
+  const items = [
+    { line: 1, quantity: '2' as never },
+    { line: 2, quantity: '1200.5' as never }
+  ]
+  await store.shipOrder(uri.slice('/order/'.length), { items }, {})
+  const { body } = await change()
+  t.match(body, /<li data-line="1"[^>]* data-shipped="2">/)
+  t.match(body, /<input id="item.1.quantity"[^>]* aria-describedby="item.1.quantity-hint"/)
+  t.match(body, '<p class="hint" id="item.1.quantity-hint">2 units shipped: order at least 2.</p>')
+  t.match(body, '<p class="hint" id="item.2.quantity-hint">1,200.5 kg shipped: order at least 1,200.5.</p>')
+  t.notMatch(body, 'item.3.quantity-hint')
+  const refused = await post(app, uri, { _method: 'PUT', '_if-match': hidden(body, '_if-match') ?? '', ...lines, 'item.1.quantity': '1' })
+  t.equal(refused.statusCode, 409)
+  t.match(refused.body, /aria-describedby="item.1.quantity-error item.1.quantity-hint"[\s\S]*>2 units shipped: order at least 2\.</)
+  const other = { ...lines, 'item.1.product-id': 'B-2', _method: 'PUT', _more: '0' }
+  t.notMatch((await post(app, uri, other)).body, 'item.1.quantity-hint', 'another product was typed into the line')
+})
+
 t.test("after a sign-out the form keeps the input and says so, and is never sent as a guest's", async (t) => {
   const { app, store, key } = await build(t)
   const buyer = { ...html, ...(await key('Müller & Co', 'order')) }

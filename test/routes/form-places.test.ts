@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { build } from '../build.ts'
-import { html, line, placedUri, post } from './form-post.ts'
+import { hidden, html, line, placedUri, post } from './form-post.ts'
 
 t.test('a country says how it is written, and its error whose it is; only a form may have it in small letters', async (t) => {
   const { app, store } = await build(t)
@@ -50,21 +50,80 @@ t.test('the page of an open order tells its guest first that it is placed, and t
   const { app } = await build(t)
   const uri = placedUri(await post(app, '/order', line))
   const { body, headers } = await app.inject({ url: uri, headers: html })
-  t.match(body, /<\/h1>\s*<p class="notice done screen"><strong>Your order is placed\.<\/strong> Keep the address/)
-  t.equal((await post(app, uri, { _method: 'DELETE', '_if-match': String(headers['etag']) })).headers['location'], uri)
+  t.match(
+    body,
+    /<\/h1>\s*<p id="done"[^>]* hidden>[^<]*<\/p>\s*<p class="notice done screen"><strong>Your order is placed\.<\/strong> Keep the address/
+  )
+  t.equal((await post(app, uri, { _method: 'DELETE', '_if-match': String(headers['etag']) })).headers['location'], `${uri}#done`)
   const ended = (await app.inject({ url: uri, headers: html })).body
   t.match(ended, /<p class="notice screen">Keep the address/)
   t.notMatch(ended, 'is placed')
 })
 
-t.test('an order leads its buyer to a new form with its products and quantities', async (t) => {
+t.test('an order leads its buyer to a new form with its products, quantities and parties', async (t) => {
   const { app, store, key } = await build(t, { products: { 'ABC-1': { onHand: '200' as never }, 'KG-1': { unit: 'KGM' } } })
-  const uri = placedUri(await post(app, '/order', { ...line, 'item.2.product-id': 'KG-1', 'item.2.quantity': '2.50' }))
+  const parties = {
+    'buyer.name': 'Acme "plant"',
+    'buyer.contact': 'Ann',
+    'buyer.email': 'ann@acme.example',
+    'buyer.phone': '+49 1',
+    'buyer.tax-id': 'DE123456789',
+    'buyer.address.street': 'Road 1',
+    'buyer.address.additional-street': 'Gate C',
+    'buyer.address.city': 'Town',
+    'buyer.address.postal-code': '12345',
+    'buyer.address.region': 'BW',
+    'buyer.address.country': 'DE',
+    'ship-to.name': 'Plant 2',
+    'bill-to.address.city': 'Elsewhere'
+  }
+  const onlyThen = { 'order-number': 'PO-OLD', 'issue-date': '2026-11-07', 'requested-delivery-date': '2026-12-01', 'note.1': 'Ring first' }
+  const ofLine = {
+    'item.1.note.1': 'In one box',
+    'item.1.line-id': 'THEIR-1',
+    'item.1.requested-delivery-date': '2026-12-02',
+    'extension.1.name': 'cost-centre',
+    'extension.1': '4711-x'
+  }
+  const lines = { ...line, 'item.2.product-id': 'KG-1', 'item.2.quantity': '2.5' }
+  const uri = placedUri(await post(app, '/order', { ...lines, ...parties, ...onlyThen, ...ofLine }))
+  const page = (query = '', headers: Readonly<Record<string, string>> = {}) =>
+    app.inject({ url: `${uri}${query}`, headers: { ...html, ...headers } })
+  t.match((await page()).body, `href="${uri}?form=again">Order these products again</a>`)
+  const { body, headers, statusCode } = await page('?form=again')
+  t.equal(statusCode, 200)
+  t.equal(headers['cache-control'], 'no-store')
+  t.match(body, '<form method="post" action="/order" id="order"')
+  for (const [name, value] of Object.entries({ ...lines, ...parties })) t.equal(hidden(body, name), value, name)
+  for (const text of [...Object.values(onlyThen), ...Object.values(ofLine)]) t.notMatch(body, text)
+  t.match(hidden(body, '_idempotency-key'), /./, 'it is a new order')
+  const again = placedUri(await post(app, '/order', { ...lines, ...parties, '_idempotency-key': hidden(body, '_idempotency-key') ?? '' }))
+  t.not(again, uri)
+  const seller = await key('Seller', 'fulfilment')
+  t.notMatch((await page('', seller)).body, 'Order these products again', 'the seller does not order')
+  t.notMatch((await page('?form=again', seller)).body, '<form method="post" action="/order"')
+  t.match((await app.inject(`${uri}?form=again`)).body, /^<\?xml[\s\S]*<order id=/, 'a machine gets the order')
+  const many = Array.from({ length: 101 }, () => ({ product: { productId: 'ABC-1' }, quantity: '1' as never, notes: [] }))
+  const { order } = await store.placeOrder({ order: { items: many, notes: [], extensions: [] }, status: 'accepted' })
+  t.notMatch((await app.inject({ url: `/order/${order.id}`, headers: html })).body, 'Order these products again')
+})
+
+t.test('a customer’s order is ordered again by that customer only', async (t) => {
+  const { app, key } = await build(t)
+  const acme = await key('Acme', 'order')
+  const uri = placedUri(await post(app, '/order', { ...line, 'ship-to.name': 'Plant 2' }, { ...html, ...acme }))
+  const form = (headers: Readonly<Record<string, string>>) => app.inject({ url: `${uri}?form=again`, headers: { ...html, ...headers } })
+  t.match((await form(acme)).body, /name="_customer" value="Acme"[\s\S]*value="Plant 2"/)
+  for (const headers of [{}, await key('Other', 'order')]) {
+    const hiddenOrder = await form(headers)
+    t.equal(hiddenOrder.statusCode, 404)
+    t.notMatch(hiddenOrder.body, 'Plant 2')
+  }
+})
+
+t.test('a blank order starts with the products and quantities of its URI', async (t) => {
+  const { app } = await build(t, { products: { 'ABC-1': {}, 'KG-1': { unit: 'KGM' } } })
   const again = '/order?product=ABC-1&quantity=3&product=KG-1&quantity=2.5'
-  const page = async (headers: Readonly<Record<string, string>> = {}) =>
-    (await app.inject({ url: uri, headers: { ...html, ...headers } })).body
-  t.match(await page(), `href="${again.replaceAll('&', '&amp;')}">Order these products again</a>`)
-  t.notMatch(await page(await key('Seller', 'fulfilment')), 'Order these products again', 'the seller does not order')
   const { body } = await app.inject({ url: again, headers: html })
   for (const [name, value] of [
     ['item.1.product-id', 'ABC-1'],
@@ -77,7 +136,4 @@ t.test('an order leads its buyer to a new form with its products and quantities'
   const xml = await app.inject(again)
   t.match(xml.body, /<product-id>KG-1<\/product-id>\s*<quantity>2\.5<\/quantity>/)
   t.equal((await app.inject('/order?product=ABC-1&quantity=many')).statusCode, 400)
-  const many = Array.from({ length: 101 }, () => ({ product: { productId: 'ABC-1' }, quantity: '1' as never, notes: [] }))
-  const { order } = await store.placeOrder({ order: { items: many, notes: [], extensions: [] }, status: 'accepted' })
-  t.notMatch((await app.inject({ url: `/order/${order.id}`, headers: html })).body, 'Order these products again')
 })

@@ -178,7 +178,7 @@ t.test('an order is changed and cancelled by forms, under the preconditions of P
   t.equal((await post(app, uri, { _method: 'PUT', ...line })).statusCode, 428, 'without a tag')
   const changed = await post(app, uri, { _method: 'PUT', '_if-match': tag, ...line, ...kept, 'item.1.quantity': '5' })
   t.equal(changed.statusCode, 303)
-  t.equal(changed.headers['location'], uri)
+  t.equal(changed.headers['location'], `${uri}#done`)
   const order = await store.order(uri.slice('/order/'.length))
   t.match(order, { version: 2, items: [{ quantity: '5', notes: ['blue'] }], extensions: [{ name: 'cost-centre', value: '4711' }] })
 
@@ -226,7 +226,7 @@ t.test('the seller sets status and stock by forms; nobody else can', async (t) =
     seller
   )
   t.equal(shipped.statusCode, 303)
-  t.equal(shipped.headers['location'], `${uri}/status`)
+  t.equal(shipped.headers['location'], `${uri}/status#done`)
   const again = await post(app, `${uri}/status`, { _method: 'PUT', status: 'accepted', '_if-match': '*' }, seller)
   t.equal(again.statusCode, 409)
   t.match(again.body, /class="notice problem"/)

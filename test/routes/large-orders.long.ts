@@ -70,7 +70,7 @@ t.test('no large order is parsed in the thread that serves when it is read', asy
   const parsed = watchParses(t)
   t.ok(textOf(await shop.store.order(order.slice('/order/'.length))), 'it is kept as text')
   for (const accept of ['application/xml', 'application/json', 'text/html']) {
-    for (const url of [order, `${order}/status`, `${order}?form=change`]) {
+    for (const url of [order, `${order}/status`, `${order}?form=change`, `${order}?form=again`]) {
       t.equal((await app.inject({ url, headers: { accept } })).statusCode, 200, `${url} as ${accept}`)
     }
   }

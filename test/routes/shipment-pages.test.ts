@@ -25,7 +25,7 @@ t.test('a page shows what was shipped, and the seller ships from a form', async 
   t.match([refused.statusCode, refused.body], [422, /value="DHL"[\s\S]*value="ftp:\/\/x"[\s\S]*class="wrong"/])
   for (const _ of [1, 2]) {
     const sent = await post({ 'tracking-uri': 'http://x.example/' })
-    t.match([sent.statusCode, sent.headers['location']], [303, `${order}/shipment/2`], 'also when it is sent twice')
+    t.match([sent.statusCode, sent.headers['location']], [303, `${order}/shipment/2#done`], 'also when it is sent twice')
   }
   const stale = await post({ '_idempotency-key': 'other', 'tracking-uri': '' })
   t.match([stale.statusCode, stale.body], [412, 'Somebody else changed the order'])
@@ -44,7 +44,7 @@ t.test('a form that asks for quantities and has none ships nothing, and is shown
   const refused = await postForm(shop.app, `${order}/shipments`, empty, { ...html, ...seller })
   t.match([refused.statusCode, refused.body], [422, /at least one line[\s\S]*value="DHL"/])
   const sent = await postForm(shop.app, `${order}/shipments`, { ...empty, 'item.2.quantity': '1' }, { ...html, ...seller })
-  t.match([sent.statusCode, sent.headers['location']], [303, `${order}/shipment/1`], 'the refused one is no shipment')
+  t.match([sent.statusCode, sent.headers['location']], [303, `${order}/shipment/1#done`], 'the refused one is no shipment')
 })
 
 t.test('the form names each line, and its errors are listed with links to their fields', async (t) => {

@@ -26,6 +26,7 @@ const asked: readonly Asked[] = [
   { headers: { 'if-none-match': '*' } },
   { headers: { 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' } },
   { under: '?form=change', headers: html },
+  { under: '?form=again', headers: html },
   { under: '/status' },
   { under: '/status', headers: html },
   { method: 'PUT', headers: xml, payload: orderXml() },
@@ -105,10 +106,10 @@ t.test('fulfilment sees every order and sets its status, and neither changes nor
       const posted = await app.inject({ method: 'POST', url: theirs, headers: { ...seller, ...form, ...html }, payload })
       t.equal(posted.statusCode, 403, payload)
     }
-    for (const query of ['', '?form=change']) {
+    for (const query of ['', '?form=change', '?form=again']) {
       const page = await app.inject({ url: `${theirs}${query}`, headers: { ...seller, ...html } })
       t.equal(page.statusCode, 200)
-      t.notMatch(page.body, /Change this order|Cancel this order|name="_method"/)
+      t.notMatch(page.body, /Change this order|Cancel this order|these products again|name="_method"|name="_idempotency-key"/)
     }
     t.match((await app.inject({ url: theirs, headers: seller })).body, 'version="1"')
     const status = await app.inject({ url: `${theirs}/status`, headers: seller })

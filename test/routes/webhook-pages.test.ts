@@ -20,7 +20,7 @@ t.test('people have pages: a form that adds, one that changes, and the deliverie
   const tag = /name="_if-match" value="([^"]+)"/.exec(shown.body)?.[1]?.replaceAll('&quot;', '"') ?? ''
   const fields = new URLSearchParams({ _method: 'PUT', '_if-match': tag, url: 'http://127.0.0.1:9/new', status: 'disabled' })
   const changed = await shop.app.inject({ method: 'POST', url, headers, payload: String(fields) })
-  t.match([changed.statusCode, changed.headers['location']], [303, url])
+  t.match([changed.statusCode, changed.headers['location']], [303, `${url}#done`])
   const stored = await shop.store.webhook(idOf(url), 'ERP')
   t.match(stored, { url: 'http://127.0.0.1:9/new', status: 'disabled' })
   t.same(stored.types, [], 'a form without types asks for all')
@@ -28,7 +28,7 @@ t.test('people have pages: a form that adds, one that changes, and the deliverie
   t.match([renewed.statusCode, renewed.body], [200, /whsec_/])
   t.match((await shop.app.inject({ url: `${url}/deliveries`, headers: page })).body, 'Nothing has been delivered yet')
   const gone = await shop.app.inject({ method: 'POST', url, headers, payload: '_method=DELETE' })
-  t.match([gone.statusCode, gone.headers['location']], [303, '/webhooks'])
+  t.match([gone.statusCode, gone.headers['location']], [303, '/webhooks#done'])
 })
 
 t.test('a form that is sent again makes neither a second webhook nor another secret', async (t) => {
