@@ -1,5 +1,5 @@
 import { audienceOf, typesHeard } from '../domain/event.ts'
-import { type Delivery, isDelivered, type Webhook, webhookMediaTypes } from '../domain/webhook.ts'
+import { type Delivery, isDelivered, overlapHours, type Webhook, webhookMediaTypes } from '../domain/webhook.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
 import { rootType } from '../schemas/vocabulary.ts'
@@ -59,7 +59,7 @@ function webhookElement(webhook: ShownWebhook, { base }: Pick<Context, 'base'>):
 export const webhookRepresentations = makeRepresentations<ShownWebhook>({
   type: rootType(webhookXsd, 'webhook'),
   element: webhookElement,
-  html: (webhook, context) => renderPage('webhook', 'Webhook', { webhook, ...formOf(webhook, context) }, context),
+  html: (webhook, context) => renderPage('webhook', 'Webhook', { webhook, overlapHours, ...formOf(webhook, context) }, context),
   isShownOnce: ({ secret }) => secret !== undefined,
   isDated: true,
   validators: ({ version, modifiedAt }, { caller }) => ({
