@@ -125,6 +125,35 @@ t.test('a phone shows every page without scrolling sideways', async (t) => {
   }
 })
 
+t.test('a phone of 360 pixels shows the navigation in one line, and a smaller one shows all of it', async (t) => {
+  const { page } = await visit(t, shop, { viewport: { width: 360, height: 640 } })
+  await signIn(page, shop, seller)
+  for (const [width, lines] of [
+    [360, [1]],
+    [320, [1, 2]]
+  ] as const) {
+    await page.setViewportSize({ width, height: 640 })
+    for (const path of ['/', '/products', '/product/ABC-1', '/order', `/order/${order}`, '/orders', '/session']) {
+      await page.goto(`${shop.url}${path}`)
+      const boxes = (await page
+        .locator('.top nav a')
+        .evaluateAll((links) =>
+          links.map((link) => link.getBoundingClientRect()).map(({ top, left, right }) => ({ top, left, right }))
+        )) as {
+        top: number
+        left: number
+        right: number
+      }[]
+      const tops = new Set(boxes.map(({ top }) => top))
+      t.ok((lines as readonly number[]).includes(tops.size), `${path} at ${width}: ${[...tops].join(', ')}`)
+      t.ok(
+        boxes.every(({ left, right }) => left >= 0 && right <= width),
+        `${path} at ${width}`
+      )
+    }
+  }
+})
+
 t.test('the links that order a product are whole words on every width, and the list of products does not scroll sideways', async (t) => {
   const { page } = await visit(t, shop)
   for (const width of [320, 390, 710, 768, 1024, 1280]) {

@@ -162,3 +162,21 @@ t.test('the page of a shipment names its order, and where it goes', async (t) =>
   const many = Array.from({ length: 40 }, () => ({ productId: 'ABC-1', quantity: '1', note: ['x'.repeat(1000)] }))
   t.match((await page(await shipped({ item: many, buyer }))).body, 'This order is large: the address is on')
 })
+
+t.test('the links of an order say what they lead to: the seller’s action while there is one, or only a page to see', async (t) => {
+  const shop = await build(t, { products })
+  const seller = await shop.key('ERP', 'fulfilment')
+  const order = await placed(shop)
+  const linksOf = async (headers: Headers) => {
+    const { body } = await shop.app.inject({ url: order, headers: { ...html, ...headers } })
+    const actions = body.slice(body.indexOf('aria-label="Actions"'))
+    return ['status', 'shipments'].map((name) => new RegExp(`href="${order}/${name}">([^<]*)<`).exec(actions)?.[1])
+  }
+  t.same(await linksOf(seller), ['Change the status', 'Ship this order'])
+  t.same(await linksOf({}), ['See the status', undefined])
+  await ship(shop, order, '<shipment/>', seller)
+  t.same(await linksOf(seller), ['Change the status', 'See the shipments'])
+  t.same(await linksOf({}), ['See the status', 'See the shipments'])
+  await shop.store.setOrderStatus(order.slice('/order/'.length), 'completed', {})
+  t.same(await linksOf(seller), ['See the status', 'See the shipments'])
+})
