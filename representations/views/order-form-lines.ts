@@ -1,5 +1,6 @@
 /** The lines of an order form, which its fields name by their numbers: `item.3.quantity`. */
 
+import { acceptedItems } from '../../domain/line-answers.ts'
 import type { Order } from '../../domain/order.ts'
 import type { Values } from './fields.ts'
 
@@ -55,8 +56,9 @@ const maxFormText = 64 * 1024
 /** The most notes and extensions that a form has. Each is a field, which takes 40 µs of the serving thread to write. */
 const maxFormTexts = 400
 
-/** Whether an order is small enough to be changed with the form. */
-export function fitsForm({ items, notes, extensions }: Pick<Order, 'items' | 'notes' | 'extensions'>): boolean {
+/** Whether an order is small enough for a form, which has its lines but for those that were rejected. */
+export function fitsForm({ items: all, notes, extensions }: Pick<Order, 'items' | 'notes' | 'extensions'>): boolean {
+  const items = acceptedItems(all)
   if (items.length > maxFormLines) return false
   const texts = [
     ...notes,

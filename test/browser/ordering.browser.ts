@@ -101,7 +101,7 @@ for (const javaScriptEnabled of [false, true]) {
     await page.getByRole('link', { name: 'Change this order' }).click()
     await page.getByLabel('Quantity 1').fill('4')
     await page.getByRole('button', { name: 'Change the order' }).last().click()
-    await page.waitForURL(uri)
+    await page.waitForURL(`${uri}#done`)
     t.match(await page.locator('tfoot').textContent(), '€39.96')
     t.match(await page.locator('main').textContent(), /4711/, 'what the form does not ask for stays')
     t.match(await page.locator('tbody').textContent(), 'left')
