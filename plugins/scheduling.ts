@@ -24,6 +24,11 @@ declare module 'fastify' {
      */
     nextTurn(): Promise<void>
     /**
+     * Does work of milliseconds when it is the address's turn. What it does at once counts as that turn's time.
+     * @throws Problem `overloaded` if the client has gone meanwhile
+     */
+    inTurn<Result>(work: () => Result | Promise<Result>): Promise<Result>
+    /**
      * Does work in turns with the requests of others.
      * @throws Problem `overloaded` if the client has gone meanwhile
      */
@@ -59,6 +64,13 @@ export default fp(
     app.decorateRequest('nextTurn', async function (this: FastifyRequest) {
       await new Promise<void>((resolve) => scheduler.goOn(this.network, resolve))
       requireClient(this)
+    })
+    app.decorateRequest('inTurn', function <Result>(this: FastifyRequest, work: () => Result | Promise<Result>): Promise<Result> {
+      const start = async () => {
+        requireClient(this)
+        return work()
+      }
+      return new Promise((resolve) => scheduler.schedule(this.network, () => resolve(start())))
     })
     app.decorateRequest('inTurns', function <Result>(this: FastifyRequest, pieces: Pieces<Result>): Promise<Result> {
       return inTurns(pieces, () => this.nextTurn())

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { mayChange, mayEdit } from '../domain/caller.ts'
 import { charactersOf, mostBytesOfCharacter, textOf } from '../domain/deferred.ts'
@@ -56,7 +56,7 @@ function isSmall(order: Order): boolean {
 /** After these problems the same idempotency key would be refused again. */
 const spentKey = ['idempotency-key-reused', 'malformed-request']
 
-export function orderForms(app: FastifyInstance, config: Config): OrderForms {
+export function orderForms(config: Config): OrderForms {
   const uri = uris(config.BASE_URL.path)
   const guestsMayOrder = config.GUEST_ORDERS
 
@@ -76,7 +76,7 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
   async function lookedUp(request: FastifyRequest, form: TypedForm): Promise<TypedOrder> {
     const order = typed(form)
     if (!order.isCut && hasRoom(order.values)) {
-      return { ...order, values: await inTurn(request, () => withoutBarcodes(request, order.values)) }
+      return { ...order, values: await request.inTurn(() => withoutBarcodes(request, order.values)) }
     }
     throw new Problem(
       'invalid-document',
@@ -84,16 +84,10 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
     )
   }
 
-  /** Does the work in a turn of the sender's address. What it does at once counts as that turn's time. */
-  function inTurn<T>({ network }: FastifyRequest, work: () => T | Promise<T>): Promise<T> {
-    const run = async () => work()
-    return new Promise((resolve) => app.schedule(network, () => resolve(run())))
-  }
-
   /** Finds the products of a page, and writes it. Each takes milliseconds, so each has a turn. */
   async function withProducts<T>(request: FastifyRequest, values: Values, write: (products: FormProducts) => T): Promise<T> {
-    const products = await inTurn(request, () => formProducts(request, values))
-    return inTurn(request, () => write(products))
+    const products = await request.inTurn(() => formProducts(request, values))
+    return request.inTurn(() => write(products))
   }
 
   async function newOrderForm(request: FastifyRequest, typed: TypedOrder, problem?: ProblemDocument) {
@@ -157,7 +151,7 @@ export function orderForms(app: FastifyInstance, config: Config): OrderForms {
         products: noProducts,
         guestsMayOrder
       }
-      return inTurn(request, () => render(request, { ...form, action: uri.order(orderId) }, typed, problem))
+      return request.inTurn(() => render(request, { ...form, action: uri.order(orderId) }, typed, problem))
     },
     typed,
     lookedUp

@@ -18,7 +18,7 @@ import type { RoutePlugin } from './route.ts'
 /** The forms that an order's pages post: the form that changes the order, and the button that cancels it. */
 const orderPages: RoutePlugin = async (app, { config }) => {
   app.addHook('preValidation', refuseStrayDryRun)
-  const forms = orderForms(app, config)
+  const forms = orderForms(config)
   const one = { represents: orderRepresentations, caching: 'private' } as const
 
   app.post(

@@ -27,7 +27,7 @@ import { orderWithStatus, statusSetter } from './setting-status.ts'
 const order: RoutePlugin = async (app, { config }) => {
   app.addHook('preValidation', refuseStrayDryRun)
   const uri = uris(config.BASE_URL.path)
-  const forms = orderForms(app, config)
+  const forms = orderForms(config)
   const buyers = makeBuyerOrders(app, config, matches)
   const one = { represents: orderRepresentations, caching: 'private' } as const
 
