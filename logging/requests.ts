@@ -51,5 +51,7 @@ export class RequestLog extends LogController {
 function logFields(request: FastifyRequest, reply: FastifyReply): object {
   const { caller, refusal } = request
   const known = caller.kind === 'key' && { caller: { customer: caller.customer, key: caller.keyId } }
-  return { req: request, res: reply, responseTime: reply.elapsedTime, ...known, ...refusal }
+  // A reply that was never sent has a status, too: 200.
+  const sent = reply.raw.headersSent && { res: reply }
+  return { req: request, ...sent, responseTime: reply.elapsedTime, ...known, ...refusal }
 }

@@ -68,5 +68,5 @@ function request(line: Line, paint: Colors): string {
   const outcome = msg === requestCompleted ? '' : ` (${msg})`
   const statusColor = status >= 500 ? paint.red : status >= 400 ? paint.yellow : paint.green
   const requestLine = printable(`${req?.method} ${req?.url}`)
-  return `${requestLine} ${statusColor(String(status))} ${paint.gray(`${Math.round(responseTime)} ms`)}${outcome}${refusal(line)}`
+  return `${requestLine} ${statusColor(String(res?.statusCode ?? '-'))} ${paint.gray(`${Math.round(responseTime)} ms`)}${outcome}${refusal(line)}`
 }

@@ -185,7 +185,7 @@ t.test('a request whose client leaves before it has the answer is one line, too'
   await app.close()
   t.match(
     log.lines.map((line) => JSON.parse(line)),
-    [{ msg: 'request cut off', req: { url: '/product/ABC-1' } }]
+    [{ msg: 'request cut off', req: { url: '/product/ABC-1' }, res: undefined }]
   )
   t.equal(log.lines.length, 1)
 })
