@@ -1,4 +1,4 @@
-/** What people and programs are told who need another key, or one at all. */
+/** The words for a caller who needs a key, or another one. */
 
 /** The detail of the problem for a caller without a key. A page replaces it, because a person signs in. */
 export const keyNeededDetail = 'This needs an API key. Send it as Authorization: Bearer KEY, or sign in with it.'

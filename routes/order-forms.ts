@@ -24,7 +24,9 @@ interface TypedOrder extends Omit<TypedForm, 'fields'> {
 }
 
 /** The forms that an order's page leads its buyer to, as the query names them: one changes the order, one orders the same again. */
-export type OrderFormName = 'change' | 'again'
+export const orderFormNames = ['change', 'again'] as const
+
+type OrderFormName = (typeof orderFormNames)[number]
 
 /** The forms that place and change an order. */
 export interface OrderForms {

@@ -16,7 +16,7 @@ import { toPlaceOrChange, toSeeOrder } from './access.ts'
 import { makeBuyerOrders } from './buyer-orders.ts'
 import { dryRunQuery, isDryRun, refuseStrayDryRun } from './dry-run.ts'
 import { showShipments } from './latest-shipments.ts'
-import { type OrderFormName, orderForms } from './order-forms.ts'
+import { orderFormNames, orderForms } from './order-forms.ts'
 import { orderOptions } from './order-options.ts'
 import { orderPath } from './parameters.ts'
 import { changeOrder, placeOrder, placingOf } from './placing.ts'
@@ -154,8 +154,6 @@ const blankQuery: QuerySchema<{ readonly product?: readonly string[]; readonly q
     }
   }
 }
-
-const orderFormNames: readonly OrderFormName[] = ['change', 'again']
 
 const orderQuery: QuerySchema<{ readonly form?: string; readonly page?: number }> = {
   type: 'object',

@@ -8,8 +8,10 @@ import { type Entry, lineTooLong, maxEntryLength, readEntry, unreadable } from '
 
 const type = rootType(productXsd, 'product')
 
-/** What cells can be separated by, with its name. The first that the heading has is that of the file. */
+/** The signs that can separate cells, with their names. A file uses the first of them that its heading has. */
 const delimiters: Readonly<Record<string, string>> = { ';': 'a semicolon', '\t': 'a tab', ',': 'a comma' }
+
+const cellStartsWithQuote = new RegExp(`(^|[${Object.keys(delimiters).join('')}])"`)
 
 /** Every product needs them. */
 const neededColumns = ['id', 'name', 'price'] as const
@@ -85,7 +87,7 @@ class Splitter {
         continue
       }
       // Only the first line is skipped: a misplaced quote must not affect the lines after it.
-      const isOpen = end < 0 && /(^|[,;\t])"/.test(this.#text.slice(from, lineEnd))
+      const isOpen = end < 0 && cellStartsWithQuote.test(this.#text.slice(from, lineEnd))
       entries.push(unreadable(this.#line, isOpen ? neverClosed : notDoubled))
       from = lineEnd + 1
       this.#line++

@@ -102,7 +102,7 @@ export function keptPrices(kept: readonly OrderItem[] | undefined): string | und
   return JSON.stringify(Object.fromEntries(prices))
 }
 
-/** What a line of a changed order says of which something was shipped. */
+/** The hint of a line of which something was shipped. */
 export function shippedText(shipped: Decimal, unit: string): string {
   return `${quantity(shipped, unit)} shipped: order at least ${number(shipped)}.`
 }

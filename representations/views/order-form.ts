@@ -7,7 +7,6 @@ import { uris } from '../links.ts'
 import { type Notice, refusalNotice } from '../notice.ts'
 import type { ProblemDocument } from '../problem.ts'
 import type { Context } from '../representation.ts'
-import { signInWords } from '../sign-in.ts'
 import { renderPage, type Title } from '../views.ts'
 import { type Errors, type Field, fieldOf, noErrors, type Values } from './fields.ts'
 import { label } from './format.ts'
@@ -114,7 +113,7 @@ function noticeOf({ problem, tag }: OrderForm, { base }: Context): Notice | unde
       detail: 'What you sent was not stored, but it is still here. Check the order as it stands, and send this again if you still want it.'
     }
   }
-  if (problem?.status === 401) return { kind: 'problem', ...signInWords(problem.detail) }
+  if (problem?.status === 401) return refusalNotice(problem, 'the order')
   if (problem?.type === uris(base).problem('idempotency-key-reused')) {
     return {
       kind: 'problem',

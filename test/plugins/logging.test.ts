@@ -1,7 +1,6 @@
 import { type AddressInfo, connect } from 'node:net'
 import t from 'tap'
 import { maskSecrets } from '../../logging/options.ts'
-import { makeRequestIds } from '../../logging/request-ids.ts'
 import { terminalLog } from '../../logging/terminal.ts'
 import { unavailable } from '../../stores/postgres/failures.ts'
 import { browserForm, build, orderXml, xml } from '../build.ts'
@@ -272,31 +271,12 @@ t.test('on a terminal a request is one readable line, and an error has its stack
   await app.inject('/product/ABC-1')
   t.match(log.lines[11], / seconds: connect ECONNREFUSED ::1:5432, connect ECONNREFUSED 127.0.0.1:5432\n$/)
 
+  const cutOff = memory()
+  const line = { level: 30, time: 1, msg: 'request cut off', req: { method: 'GET', url: '/' }, responseTime: 2 }
+  terminalLog(cutOff, { colors: false }).write(`${JSON.stringify(line)}\n`)
+  t.match(cutOff.lines[0], / GET \/ - 2 ms \(request cut off\)\n$/, 'no status, because no answer was sent')
+
   const coloured = memory()
   terminalLog(coloured, { colors: true }).write(`${JSON.stringify({ level: 40, time: 1, msg: 'look' })}\n`)
   t.match(coloured.lines[0], '\u001b[33m')
-})
-
-t.test('only a trusted proxy chooses the request id, and only a well-formed one', async (t) => {
-  const given = { 'x-request-id': 'edge-1:abc' }
-  const open = await build(t)
-  t.not((await open.app.inject({ url: '/', headers: given })).headers['x-request-id'], 'edge-1:abc')
-  const { app } = await build(t, { settings: { TRUST_PROXY: '127.0.0.0/8' } })
-  t.equal((await app.inject({ url: '/', headers: given })).headers['x-request-id'], 'edge-1:abc')
-  t.not((await app.inject({ url: '/', headers: given, remoteAddress: '192.0.2.1' })).headers['x-request-id'], 'edge-1:abc')
-  for (const mad of ['', 'a b', 'a"b', 'é', 'x'.repeat(129), '/order/1']) {
-    t.not((await app.inject({ url: '/', headers: { 'x-request-id': mad } })).headers['x-request-id'], mad)
-  }
-})
-
-t.test('proxies are named by address or network, in either version of IP', async (t) => {
-  const nameOf = (proxies: readonly string[], remoteAddress: string) =>
-    makeRequestIds(proxies)({ headers: { 'x-request-id': 'given' }, socket: { remoteAddress } } as unknown as Parameters<
-      ReturnType<typeof makeRequestIds>
-    >[0])
-  t.equal(nameOf(['10.1.0.0/16'], '10.1.2.3'), 'given')
-  t.not(nameOf(['10.1.0.0/16'], '10.2.2.3'), 'given')
-  t.equal(nameOf(['192.0.2.7'], '::ffff:192.0.2.7'), 'given')
-  t.equal(nameOf(['2001:db8::/32'], '2001:db8::1'), 'given')
-  t.not(nameOf([], '127.0.0.1'), 'given')
 })
