@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
+import { illegalCharacter } from './schemas/xml-characters.ts'
 
 /** One setting: its default as text, its parser, and its description in docs/operations.md. */
 interface Setting<T> {
@@ -26,6 +27,12 @@ function mustBe(form: string): never {
 }
 
 const text = (value: string) => value
+
+/** A text for documents of XML. */
+function xmlText(value: string): string {
+  const illegal = illegalCharacter(value)
+  return illegal ? fail(`has a character that no XML document can have: ${illegal.name}`) : value
+}
 
 function oneOf<const T extends string>(...values: readonly T[]) {
   return (value: string): T => values.find((one) => one === value) ?? mustBe(`one of ${values.join(', ')}`)
@@ -110,10 +117,13 @@ function isAddressOrRange(value: string): boolean {
   return isIP(address) !== 0 && isRange && value.split('/').length <= 2
 }
 
-/** Parses addresses and CIDR ranges. */
-function addresses(value: string): readonly string[] {
+/** Parses addresses and CIDR ranges of proxies. */
+function proxies(value: string): readonly string[] {
   const list = listed(value)
-  for (const one of list) if (!isAddressOrRange(one)) fail(`has ${JSON.stringify(one)}, which is no IP address or CIDR range`)
+  for (const one of list) {
+    if (!isAddressOrRange(one)) fail(`has ${JSON.stringify(one)}, which is no IP address or CIDR range`)
+    if (/\/0+$/.test(one)) fail(`has ${JSON.stringify(one)}, with which every client could choose its address. Name the proxies`)
+  }
   return list
 }
 
@@ -138,7 +148,7 @@ export const settings = {
   PORT: setting('3000', integer(0, 65535), 'the port to listen on; 0 picks a free one, which the log names'),
   DATABASE_URL: { ...setting('sqlite:data/tradepost.db', database, '`sqlite:PATH`, or `postgres://…`'), secret: true as const },
   BASE_URL: setting('/', baseUrl, 'the path under which the service lives, such as `/shop`; or an absolute URL'),
-  SHOP_NAME: setting('Tradepost', text, 'the name that people see'),
+  SHOP_NAME: setting('Tradepost', xmlText, 'the name that people see'),
   CURRENCY: setting('EUR', currency, "the shop's currency (ISO 4217); it stays with the database once there are prices"),
   SAMPLE_CATALOGUE: setting('on', onOff, 'load the sample into a new, empty database (in the container `off`)'),
   GUEST_ORDERS: setting('on', onOff, 'whether an order can be placed without a key'),
@@ -176,7 +186,7 @@ export const settings = {
     ),
     secret: true as const
   },
-  TRUST_PROXY: setting('', addresses, 'addresses or CIDRs of proxies whose forwarding headers count'),
+  TRUST_PROXY: setting('', proxies, 'addresses or CIDRs of proxies whose forwarding headers count'),
   CACHE_MAX_AGE: setting('10', integer(0), 'seconds that a cache may use a product without revalidating'),
   CACHE_STALE_WHILE_REVALIDATE: setting('30', integer(0), 'further seconds that a cache may use it while it revalidates'),
   CACHE_STALE_IF_ERROR: setting('86400', integer(0), 'seconds that a cache may use it when the service cannot answer'),

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { day } from '../config.ts'
-import { existsInCalendar } from '../domain/calendar.ts'
+import { endOfTime, existsInCalendar } from '../domain/calendar.ts'
 import { mostCustomerCharacters, type Scope, scopes } from '../domain/caller.ts'
 import type { Store } from '../domain/store.ts'
 import { hashKey } from '../http/credentials.ts'
 import { keyPrefix } from '../http/masked-names.ts'
+import { isXmlText } from '../schemas/xml-characters.ts'
 import { diskReason } from '../stores/disk.ts'
 import { type Command, Failure, readArguments, UsageError, withStore } from './command.ts'
 
@@ -64,7 +65,7 @@ const customerName = new RegExp(`^[^\\p{Cc}]{1,${mostCustomerCharacters}}$`, 'u'
 
 function readName(text: string | undefined): string {
   if (text === undefined) throw new UsageError('--name is missing')
-  if (!customerName.test(text) || text.trim() === '')
+  if (!customerName.test(text) || !isXmlText(text) || text.trim() === '')
     throw new UsageError(`--name must have 1 to ${mostCustomerCharacters} characters and no control characters`)
   return text
 }
@@ -89,13 +90,17 @@ function readExpiry(text: string, now: number): number {
     throw new UsageError(
       `--expires must be a date such as 2027-12-31, a time such as 2027-12-31T18:00:00Z, or a number of days, not ${JSON.stringify(text)}`
     )
+  if (at >= endOfTime) throw new UsageError('--expires must be before the year 10000; without it the key works until it is revoked')
   if (at <= now) throw new UsageError(`--expires must be in the future, and ${text} is not`)
   return at
 }
 
+/** The end of the year 9999, which stands for "never" in many systems. */
+const lastSecond = endOfTime - 1_000
+
 function expiry(text: string, now: number): number {
   if (/^\d{1,5}$/.test(text)) return now + Number(text) * day
-  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return existsInCalendar(text) ? Date.parse(text) + day : Number.NaN
+  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return existsInCalendar(text) ? Math.min(Date.parse(text) + day, lastSecond) : Number.NaN
   const time = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.exec(text)
   return time && existsInCalendar(time[1] ?? '') ? Date.parse(text) : Number.NaN
 }

@@ -25,7 +25,7 @@ const jitter = 0.1
 
 export type NextStep =
   | { readonly kind: 'delivered' }
-  | { readonly kind: 'retry'; readonly in: number }
+  | { readonly kind: 'retry'; readonly in: number; readonly failures: number }
   | { readonly kind: 'disable'; readonly reason: string }
 
 /** A webhook whose key was revoked or has expired delivers nothing. */
@@ -45,5 +45,5 @@ export function nextStep(attempt: number, outcome: Attempt, random = Math.random
   const delay = delays[attempt - 1]
   if (delay === undefined) return { kind: 'disable', reason: `An event could not be delivered in ${attempt} attempts.` }
   const wait = Math.max(delay, Math.min(retryAfter, longestWait))
-  return { kind: 'retry', in: Math.round(wait * (1 + jitter * random)) }
+  return { kind: 'retry', in: Math.round(wait * (1 + jitter * random)), failures: attempt }
 }

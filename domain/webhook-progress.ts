@@ -41,7 +41,7 @@ export function decideProgress(
     const event = { type: 'webhook-disabled', subject, version, at, customer: owner.customer } as const
     return { stored: { ...stored, webhook: disabled }, isClaimed: false, events: [event] }
   }
-  const failures = step.kind === 'retry' ? schedule.failures + 1 : schedule.failures
+  const { failures } = step.kind === 'retry' ? step : schedule
   return { stored: { ...stored, schedule: { ...schedule, failures, nextAttemptAt: ofSchedule + step.in } }, isClaimed: false, events: [] }
 }
 

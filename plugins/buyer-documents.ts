@@ -89,6 +89,8 @@ export default fp(
 
     function prepareRefusal(request: FastifyRequest, { answer }: BuyerSubmission): void {
       request.refuseWith((problem) => {
+        // The first request may still place the order. An answer in the sender's vocabulary would be final.
+        if (request.problemCode === 'idempotency-in-flight') return undefined
         const written = writeRefusal(answer, problem.status, problem.detail, problem.errors ?? [], request.answerContext())
         return written && { ...written, contentType: contentTypeOf(request) }
       })

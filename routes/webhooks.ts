@@ -53,8 +53,11 @@ const webhooks: RoutePlugin = async (app, { config }) => {
       requireSameId(current.id, request.submission?.named)
       const expected = request.precondition(request.currentOf(current), 'replaces')
       const wanted = ownedBy(holder, request.body)
-      request.charge(callCost)
-      await app.webhooks.checkUrl(wanted.url, wanted.owner.customer)
+      // Nothing is sent to a disabled webhook. Its owner can disable it because its host is no longer there.
+      if (wanted.status === 'active' || wanted.url !== current.url) {
+        request.charge(callCost)
+        await app.webhooks.checkUrl(wanted.url, wanted.owner.customer)
+      }
       const changed = await request.write((store) => store.changeWebhook(current.id, wanted, expected))
       app.webhooks.wake()
       return reply.represent(changed)
@@ -148,7 +151,7 @@ const changeWebhook = {
   id: 'changeWebhook',
   summary: 'Change a webhook, or make it active again',
   notes:
-    'The webhook then belongs to the key of this request. It continues with the first event that was not delivered, and repeats a failed attempt at once.',
+    'The webhook then belongs to the key of this request. It continues with the first event that was not delivered, and repeats a failed attempt at once. The URL is checked if it is new or the webhook is active.',
   answers: { 200: 'The webhook as it is now.' },
   problems: ['webhook-not-found', 'invalid-webhook', 'too-many-webhooks', 'identity-mismatch']
 } as const

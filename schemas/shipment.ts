@@ -1,3 +1,4 @@
+import { endOfTime } from '../domain/calendar.ts'
 import { defined } from '../domain/defined.ts'
 import { decimal } from '../domain/money.ts'
 import type { NamedLine, ShipmentDraft, ShipmentDraftItem } from '../domain/shipping.ts'
@@ -28,9 +29,6 @@ export const shipment: DocumentSchema<ShipmentDraft> = {
     }
   }
 }
-
-/** In UTC, years after 9999 have more digits than the schema of a shipment allows. */
-const endOfTime = Date.UTC(10_000, 0)
 
 function readMoment(root: Element, report: Report): number | undefined {
   const text = tokenOf(root, 'shipped-at')

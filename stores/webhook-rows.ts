@@ -166,8 +166,10 @@ export function claimedOf(row: ClaimedRow, now: number): ClaimedWebhook {
     customer: row.next_customer,
     weight: row.next_weight
   })
-  const { version, failures, lost } = row
-  return { ...targetOf(row, now), version, failures, next, ...(lost === null ? {} : { lost }) }
+  const { version, lost } = row
+  // The failures that are stored are those of the lost event.
+  const ofNext = lost === null ? { failures: row.failures } : { failures: 0, lost }
+  return { ...targetOf(row, now), version, next, ...ofNext }
 }
 
 export interface BacklogRow {

@@ -75,6 +75,17 @@ t.test('addresses are those of hosts and of proxies', async (t) => {
   t.same(readConfig({ TRUST_PROXY: '10.0.0.0/8 ::1, fd00::/8' }).TRUST_PROXY, ['10.0.0.0/8', '::1', 'fd00::/8'])
 })
 
+t.test('a range of all addresses is no proxy: every client could choose its address', async (t) => {
+  for (const range of ['0.0.0.0/0', '::/0', '10.0.0.0/00'])
+    t.throws(() => readConfig({ TRUST_PROXY: range }), { name: 'ConfigError', message: `TRUST_PROXY has "${range}", with which` }, range)
+  t.same(readConfig({ WEBHOOK_ALLOW: '0.0.0.0/0' }).WEBHOOK_ALLOW, ['0.0.0.0/0'])
+})
+
+t.test('the name of the shop can be in an XML document', async (t) => {
+  t.throws(() => readConfig({ SHOP_NAME: 'A\u0001B' }), { message: 'SHOP_NAME has a character that no XML document can have: U+0001' })
+  t.equal(readConfig({ SHOP_NAME: 'Müller & Söhne 🔩' }).SHOP_NAME, 'Müller & Söhne 🔩')
+})
+
 t.test('health and metrics need another port than the shop, unless both are picked', async (t) => {
   const message = 'OPS_PORT must be another port than PORT, which is 3000'
   t.throws(() => readConfig({ OPS_PORT: '3000' }), { name: 'ConfigError', message })

@@ -38,8 +38,8 @@ async function send(type) {
   const codes = showProblem(form, problem, places)
   if (codes.includes('idempotency-key-reused')) key.value = newKey()
   if (codes.includes('price-changed')) renewProducts()
-  // After an error of the shop itself, the order may be there.
-  if (isDraft && answer.status < 500) keepRefused(form)
+  // After an error of the shop itself, or while the first request runs, the order may be there.
+  if (isDraft && answer.status < 500 && !codes.includes('idempotency-in-flight')) keepRefused(form)
 }
 
 async function submit(type) {

@@ -256,7 +256,7 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
       customer: originalCustomer(form) ?? customerOf(context.caller),
       mayOrder: hasScope(context.caller, 'order'),
       keptPrices: keptPrices(form.kept),
-      draft: draftUse(form),
+      draft: draftUse(form, context),
       script: scriptData(context)
     },
     context
@@ -267,8 +267,8 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
  * Decides what the script does with the draft of a new order, which the browser keeps: a blank form has it restored, and a form that
  * comes back replaces it. Undefined: the form is no draft. It may be placed already, or some of its lines are missing.
  */
-function draftUse({ idempotencyKey, problem, moreRows, leftOut }: OrderForm): 'restored' | 'replaced' | undefined {
-  const mayBePlaced = problem !== undefined && problem.status >= 500
+function draftUse({ idempotencyKey, problem, moreRows, leftOut }: OrderForm, { base }: Context): 'restored' | 'replaced' | undefined {
+  const mayBePlaced = problem !== undefined && (problem.status >= 500 || problem.type === uris(base).problem('idempotency-in-flight'))
   if (idempotencyKey === undefined || leftOut || mayBePlaced) return undefined
   return problem || moreRows !== undefined ? 'replaced' : 'restored'
 }

@@ -26,6 +26,8 @@ export function makeEvents(database: Database): Pick<Store, 'eventHeads' | 'even
         `SELECT ${headColumns} FROM (${positionsHeard}) AS heard ${joinEvent('heard.position')} ORDER BY heard.position`,
         [types, customers, start, limit]
       )
+      // Events are deleted from the oldest on. As long as this one is kept, none after it was deleted before the page was read.
+      await startOf(after)
       return rows.map(headOf)
     },
     async events(heads) {

@@ -70,9 +70,10 @@ export function makeEventReader(db: Connection): Sync<'eventHeads' | 'events' | 
       if (lookups.length === 0) return []
       const own = lookups.filter(({ customer }) => customer !== null)
       const bound = lookups.flatMap(({ type, customer }) => (customer === null ? [type, start, limit] : [customer, type, start, limit]))
-      return statementFor(lookups.length - own.length, own.length)
-        .all(...([...bound, limit] as unknown as Bound[]))
-        .map(headOf)
+      const rows = statementFor(lookups.length - own.length, own.length).all(...([...bound, limit] as unknown as Bound[]))
+      // Events are deleted from the oldest on. As long as this one is kept, none after it was deleted before the page was read.
+      startOf(after)
+      return rows.map(headOf)
     },
     events: (heads) => eventsOf(heads, ({ position }) => orderRow.get(position)),
     lastEvent(audience) {

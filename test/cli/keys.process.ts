@@ -91,11 +91,13 @@ t.test('a key can expire: at the end of a day, or after a number of days', async
     run(['keys', 'create', '--name', name, '--scopes', 'order', '--expires', expires], settings)
   t.match(await create('day', '2999-12-31'), { status: 0, stderr: /^made a new database at \/.*\/shop\.db\n$/ })
   t.match(await create('days', '30'), { status: 0, stderr: /^$/ })
+  t.match(await create('never', '9999-12-31'), { status: 0, stderr: /^$/ })
   const rows = (await run(['keys', 'list'], settings)).stdout
     .trimEnd()
     .split('\n')
     .map((line) => line.split('\t'))
   t.equal(rows.find(([, name]) => name === 'day')?.[5], '3000-01-01T00:00:00Z')
+  t.equal(rows.find(([, name]) => name === 'never')?.[5], '9999-12-31T23:59:59Z')
   const after = Date.parse(rows.find(([, name]) => name === 'days')?.[5] ?? '') - Date.now()
   t.ok(after > 29.9 * 86_400_000 && after <= 30 * 86_400_000)
 })
@@ -115,6 +117,8 @@ t.test('wrong usage is status 2, says what is wrong and makes no key', async (t)
     ],
     [['keys', 'create', '--name', 'ACME', '--scopes', 'order', '--expires', '2020-01-01'], /future/],
     [['keys', 'create', '--name', 'ACME', '--scopes', 'order', '--expires', '2027-02-30'], /must be a date/],
+    [['keys', 'create', '--name', 'ACME', '--scopes', 'order', '--expires', '9999-12-31T23:59:59-01:00'], /before the year 10000/],
+    [['keys', 'create', '--name', 'A\uffffB', '--scopes', 'order'], /--name must have/],
     [['keys', 'create', '--name', 'ACME', '--scopes', 'order', 'more'], /unexpected argument "more"/],
     [['keys', 'revoke'], /^tradepost: ID is missing\n/],
     [['keys', 'revoke', ''], /^tradepost: ID is empty\n/],

@@ -16,6 +16,8 @@ export interface Sent extends Omit<Asked, 'path'> {
 }
 
 export interface ProxiedShop extends Shop {
+  /** Where nginx listens. */
+  readonly port: number
   /** Through nginx, each time on a connection of its own. */
   send(path: string, sent?: Sent): Promise<Answered>
   /** Past nginx, to the service. */
@@ -40,6 +42,7 @@ export async function buildProxied(t: Test, options: Parameters<typeof build>[1]
   let sent = 0
   return {
     ...shop,
+    port,
     seen,
     send(path, options) {
       sent += 1

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { ask } from '../http/wire.ts'
 import { buildProxied } from './nginx.ts'
 
 // Not part of `npm test`, because it needs nginx: npm run test:proxy
@@ -23,6 +24,11 @@ t.test('the access log and the service have the same id of a request, which no c
   const { request } = JSON.parse(await accessLog()) as { request: string }
   t.match(request, /^[0-9a-f]{32}$/)
   t.same([arrived, headers['x-request-id']], [[request], request])
+})
+
+t.test('a client of HTTP/1.0 needs no Host field (RFC 9112 section 3.2)', async (t) => {
+  const { port } = await buildProxied(t)
+  t.match(await ask(t, port, 'GET /product/ABC-1 HTTP/1.0\r\n\r\n'), { status: 200, body: /ABC-1/ })
 })
 
 t.test('the path goes through as it was written', async (t) => {

@@ -17,8 +17,8 @@ t.test('an event is tried for over three days, and then the webhook is disabled'
   )
   t.ok(delays.reduce((sum, delay) => sum + delay, 0) > 3 * 86_400_000)
   for (const [i, delay] of delays.entries()) {
-    t.same(nextStep(i + 1, failed, 0), { kind: 'retry', in: delay })
-    t.same(nextStep(i + 1, failed, 1), { kind: 'retry', in: Math.round(delay * 1.1) }, 'with jitter')
+    t.same(nextStep(i + 1, failed, 0), { kind: 'retry', in: delay, failures: i + 1 })
+    t.same(nextStep(i + 1, failed, 1), { kind: 'retry', in: Math.round(delay * 1.1), failures: i + 1 }, 'with jitter')
   }
   t.match(nextStep(delays.length + 1, failed), { kind: 'disable', reason: /10 attempts/ })
 })
@@ -31,7 +31,7 @@ t.test('2xx is a delivery, 410 ends the webhook, and any other status is a failu
 })
 
 t.test('Retry-After is obeyed up to a day, and never shortens the wait', async (t) => {
-  t.same(nextStep(1, answered(503, 60_000), 0), { kind: 'retry', in: 60_000 })
-  t.same(nextStep(2, answered(503, 1_000), 0), { kind: 'retry', in: 300_000 })
-  t.same(nextStep(1, answered(503, 1e12), 0), { kind: 'retry', in: 86_400_000 })
+  t.same(nextStep(1, answered(503, 60_000), 0), { kind: 'retry', in: 60_000, failures: 1 })
+  t.same(nextStep(2, answered(503, 1_000), 0), { kind: 'retry', in: 300_000, failures: 2 })
+  t.same(nextStep(1, answered(503, 1e12), 0), { kind: 'retry', in: 86_400_000, failures: 1 })
 })

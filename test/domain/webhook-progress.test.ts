@@ -37,7 +37,7 @@ test('after a delivery the next event is due, with no failures, and the claim go
 })
 
 test('a failure of the receiver counts, and one of the shop does not', (t) => {
-  const retried = scheduled({ kind: 'retry', in: 50 })
+  const retried = scheduled({ kind: 'retry', in: 50, failures: 3 })
   t.strictSame(retried, { ...only, schedule: { position: 7, failures: 3, nextAttemptAt: 2050 }, isClaimed: false })
   const postponed = scheduled({ kind: 'postpone', in: 50 })
   t.strictSame(postponed, { ...only, schedule: { position: 7, failures: 2, nextAttemptAt: 2050 }, isClaimed: false })
@@ -58,7 +58,7 @@ test('a webhook that was changed since it was claimed only loses the claim', (t)
   const changed = { ...stored, webhook: { ...stored.webhook, version: 4 } }
   for (const step of [
     { kind: 'delivered', position: 9 },
-    { kind: 'retry', in: 50 },
+    { kind: 'retry', in: 50, failures: 1 },
     { kind: 'disable', reason: 'gone' }
   ] as const) {
     t.strictSame(scheduled(step, changed), { ...only, schedule, isClaimed: false }, step.kind)

@@ -182,7 +182,7 @@ export class Wire {
  * Sends one request over a connection of its own.
  * @param from the client's address, on loopback
  */
-export async function ask(t: Test, app: FastifyInstance, request: string | Buffer, from = '127.0.0.1'): Promise<Answer> {
+export async function ask(t: Test, app: FastifyInstance | number, request: string | Buffer, from = '127.0.0.1'): Promise<Answer> {
   const wire = await Wire.open(t, app, from)
   const method = request.toString('latin1').split(' ', 1)[0]
   const answer = await wire.send(request).answer(method)

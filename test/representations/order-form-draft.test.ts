@@ -27,4 +27,6 @@ t.test('a change, a form without some of its lines, and an order that may be pla
   t.same(draftOf({ ...blank, tag: '"1"' }), [undefined, false])
   t.same(draftOf({ ...opened, problem: refused(422), leftOut: true }), [undefined, false])
   t.same(draftOf({ ...opened, problem: refused(503) }), [undefined, false])
+  const inFlight = { ...refused(409), type: '/problems/idempotency-in-flight' }
+  t.same(draftOf({ ...opened, problem: inFlight }), [undefined, false], 'the first request still runs')
 })

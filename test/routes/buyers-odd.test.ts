@@ -1,3 +1,4 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import t from 'tap'
 import { build } from '../build.ts'
 import {
@@ -5,6 +6,7 @@ import {
   cxmlOrder,
   orderCount,
   products,
+  secretOf,
   send,
   ublAnswer,
   ublCancellation,
@@ -12,6 +14,7 @@ import {
   ublLine,
   ublOrder
 } from './buyer-fixtures.ts'
+import { hold } from './held-verb.ts'
 
 t.test('an order number with white space in it names the order in a change and a cancellation', async (t) => {
   const shop = await build(t, { products })
@@ -115,4 +118,22 @@ t.test('a text is as long as its characters, also where JavaScript counts two fo
   t.match(body, `<note>${note}</note>`)
   const refused = await send(shop, ublOrder({ number: '🔩'.repeat(65) }), key)
   t.match([refused.statusCode, ublAnswer(refused).notes.join()], [422, /The number of the order has 65 characters; it can have 64/])
+})
+
+t.test('a document whose first request still runs gets no refusal of its vocabulary, which would be final', async (t) => {
+  const shop = await build(t, { products })
+  const key = await shop.key('acme', 'order')
+  for (const [title, payload] of [
+    ['UBL', ublOrder()],
+    ['cXML', cxmlOrder({ number: 'PO-8', secret: secretOf(key) })]
+  ] as const) {
+    const headers = { ...key, 'idempotency-key': title }
+    const { letGo, calls } = hold(shop, 'placeOrder', 1)
+    const first = send(shop, payload, headers)
+    while (calls() < 1) await turnOfTheLoop()
+    const second = await send(shop, payload, headers)
+    t.match([second.statusCode, second.headers['content-type'], second.body], [409, /problem/, 'idempotency-in-flight'], title)
+    letGo()
+    t.match((await first).statusCode, /20[01]/)
+  }
 })

@@ -147,6 +147,23 @@ t.test('a webhook is replaced with If-Match on the bytes that GET gave, and dele
   t.equal((await shop.app.inject({ url, headers: key })).statusCode, 404)
 })
 
+t.test('a webhook can be disabled when its URL may no longer be called, and not made active again', async (t) => {
+  const { shop, key } = await seller(t)
+  const made = await make(shop, key)
+  const url = String(made.headers['location'])
+  const { body, headers } = await shop.app.inject({ url, headers: key })
+  shop.app.webhooks.checkUrl = async () => {
+    throw new DomainError('invalid-webhook', 'The host cannot be found.')
+  }
+  const put = (tag: unknown, payload: string) =>
+    shop.app.inject({ method: 'PUT', url, headers: { ...xml, ...key, 'if-match': String(tag) }, payload })
+  t.equal((await put(headers['etag'], body)).statusCode, 422)
+  const disabled = await put(headers['etag'], body.replace('>active<', '>disabled<'))
+  t.match([disabled.statusCode, disabled.body], [200, '>disabled<'])
+  t.equal((await put(disabled.headers['etag'], disabled.body.replace('>disabled<', '>active<'))).statusCode, 422)
+  t.equal((await put(disabled.headers['etag'], disabled.body.replace(':9/hooks', ':9/new'))).statusCode, 422, 'a new URL is checked')
+})
+
 t.test('a new secret is shown once', async (t) => {
   const { shop, key } = await seller(t)
   const made = await make(shop, key)

@@ -68,13 +68,13 @@ export function webhookClaimContract(rule: Rule): void {
     await store.createProduct('B', stocked(5))
     const [claimed] = await store.claimWebhooks('w', 1)
     const eventId = claimed?.next.id ?? ''
-    const failed = { delivery: attempt(eventId, { status: 500 }), step: { kind: 'retry', in: 60_000 } } as const
+    const failed = { delivery: attempt(eventId, { status: 500 }), step: { kind: 'retry', in: 60_000, failures: 1 } } as const
     t.equal(await store.settleWebhook('w', claimOf(claimed), failed), undefined)
     t.same(await store.claimWebhooks('w', 1), [], 'not before it is due')
     await store.changeWebhook(id, await draft(store), {})
     const [again] = await store.claimWebhooks('w', 1)
     t.match(again, { next: { id: eventId }, failures: 0 }, 'its owner changed it: at once, as if for the first time')
-    await store.settleWebhook('w', claimOf(again), { ...failed, step: { kind: 'retry', in: 0 } })
+    await store.settleWebhook('w', claimOf(again), { ...failed, step: { kind: 'retry', in: 0, failures: 1 } })
     await untilLater()
     t.match(await store.claimWebhooks('w', 1), [{ next: { id: eventId }, failures: 1 }])
     const next = await store.settleWebhook('w', claimOf(again), { step: { kind: 'delivered', position: claimed?.next.position ?? 0 } })
@@ -84,7 +84,7 @@ export function webhookClaimContract(rule: Rule): void {
   rule('an attempt in flight undoes no change of its webhook, and is logged', async (t, store) => {
     await store.createProduct('A', stocked(5))
     for (const step of [
-      { kind: 'retry', in: 60_000 },
+      { kind: 'retry', in: 60_000, failures: 1 },
       { kind: 'postpone', in: 60_000 },
       { kind: 'disable', reason: 'It answered 410.' },
       { kind: 'delivered', position: Number.MAX_SAFE_INTEGER }
@@ -144,13 +144,20 @@ export function webhookClaimContract(rule: Rule): void {
     await store.createProduct('A', stocked(5))
     const [claimed] = await store.claimWebhooks('w', 1)
     const eventId = claimed?.next.id ?? ''
-    await store.settleWebhook('w', claimOf(claimed), { delivery: attempt(eventId, { status: 500 }), step: { kind: 'retry', in: 0 } })
+    await store.settleWebhook('w', claimOf(claimed), {
+      delivery: attempt(eventId, { status: 500 }),
+      step: { kind: 'retry', in: 0, failures: 1 }
+    })
     await untilLater()
     t.notMatch((await store.claimWebhooks('w', 1))[0], { lost: String })
     await store.createProduct('B', stocked(5))
     await store.pruneEvents(Number.MAX_SAFE_INTEGER, 1)
     const [next] = await store.claimWebhooks('w', 1)
-    t.match(next, { id, lost: eventId, next: { subject: 'B' } })
+    t.match(
+      next,
+      { id, lost: eventId, next: { subject: 'B' }, failures: 0 },
+      'the failures of the deleted event are not those of the next one'
+    )
     await store.createProduct('C', stocked(5))
     const step = { kind: 'delivered', position: next?.next.position ?? 0 } as const
     const after = await store.settleWebhook('w', claimOf(next), { delivery: attempt(next?.next.id ?? '', { status: 204 }), step })

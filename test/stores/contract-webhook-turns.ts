@@ -44,7 +44,7 @@ export function webhookTurnsContract(rule: Rule): void {
     if (!one || !two) throw new Error('a webhook was not claimed')
     await store.settleWebhook('w', one, { step: { kind: 'delivered', position: one.next.position } })
     t.same(await store.webhookBacklog(), { waiting: 1, oldestAt: at })
-    await store.settleWebhook('w', two, { step: { kind: 'retry', in: 60_000 } })
+    await store.settleWebhook('w', two, { step: { kind: 'retry', in: 60_000, failures: 1 } })
     t.same(await store.webhookBacklog(), { waiting: 1, oldestAt: at }, 'it waits for its next attempt')
     await store.changeWebhook(two.id, { ...two, types: [], status: 'disabled', owner: two, hears: { types: [] } }, {})
     t.same(await store.webhookBacklog(), { waiting: 0 }, 'one that is disabled waits for nothing')

@@ -83,7 +83,7 @@ t.test('a warning says once that a webhook misses events', async (t) => {
   await store.createProduct('A', draft({}))
   const [claimed] = await store.claimWebhooks('before', 1)
   const delivery = { eventId: claimed?.next.id ?? '', attempt: 1, at: 1, durationMs: 1, failure: 'It hangs.' }
-  await store.settleWebhook('before', { id, version: 1 }, { delivery, step: { kind: 'retry', in: 0 } })
+  await store.settleWebhook('before', { id, version: 1 }, { delivery, step: { kind: 'retry', in: 0, failures: 1 } })
   await createProducts({ store } as Shop, 'B', 'C')
   t.equal(await store.pruneEvents(Number.MAX_SAFE_INTEGER, claimed?.next.position ?? 0), claimed?.next.position)
   dispatcher.start()
@@ -122,7 +122,7 @@ async function deliverLast(t: Test, deleted: number, first?: 'failed' | 'deleted
   await createProducts(shop, ...['A', 'B', 'C', 'D'].slice(0, deleted + (first === 'deleted' ? 2 : 1)))
   const [claimed] = await store.claimWebhooks('before', 1)
   const delivery = { eventId: claimed?.next.id ?? '', attempt: 1, at: 1, durationMs: 1, failure: 'It hangs.' }
-  if (first) await store.settleWebhook('before', { id, version: 1 }, { delivery, step: { kind: 'retry', in: 0 } })
+  if (first) await store.settleWebhook('before', { id, version: 1 }, { delivery, step: { kind: 'retry', in: 0, failures: 1 } })
   if (first === 'deleted') await deleteTo(claimed?.next.position)
   dispatcher.start()
   await receiver.count(1)
