@@ -116,7 +116,7 @@ t.test('wrong usage is status 2, says what is wrong and makes no key', async (t)
     [['keys', 'create', '--name', 'ACME', '--scopes', 'order', '--expires', '2020-01-01'], /future/],
     [['keys', 'create', '--name', 'ACME', '--scopes', 'order', '--expires', '2027-02-30'], /must be a date/],
     [['keys', 'create', '--name', 'ACME', '--scopes', 'order', 'more'], /unexpected argument "more"/],
-    [['keys', 'revoke'], /^tradepost: ID is missing\n/],
+    [['keys', 'revoke'], /^tradepost: ID\|KEY is missing\n/],
     [['keys', 'revoke', ''], /^tradepost: ID is empty\n/],
     [['keys', 'create', '--name'], /^tradepost: --name needs a value\n/],
     [['keys', 'list', '--al'], /^tradepost: there is no option --al\nUsage: /],
