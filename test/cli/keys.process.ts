@@ -117,7 +117,7 @@ t.test('wrong usage is status 2, says what is wrong and makes no key', async (t)
     [['keys', 'create', '--name', 'ACME', '--scopes', 'order', '--expires', '2027-02-30'], /must be a date/],
     [['keys', 'create', '--name', 'ACME', '--scopes', 'order', 'more'], /unexpected argument "more"/],
     [['keys', 'revoke'], /^tradepost: ID\|KEY is missing\n/],
-    [['keys', 'revoke', ''], /^tradepost: ID is empty\n/],
+    [['keys', 'revoke', ''], /^tradepost: ID\|KEY is empty\n/],
     [['keys', 'create', '--name'], /^tradepost: --name needs a value\n/],
     [['keys', 'list', '--al'], /^tradepost: there is no option --al\nUsage: /],
     [['keys', 'create', '--name', '-x'], /'--name' argument is ambiguous.*use '--name=-XYZ'/s]
