@@ -151,7 +151,7 @@ export const settings = {
   SHOP_NAME: setting('Tradepost', xmlText, 'the name that people see'),
   CURRENCY: setting('EUR', currency, "the shop's currency (ISO 4217); it stays with the database once there are prices"),
   SAMPLE_CATALOGUE: setting('on', onOff, 'load the sample into a new, empty database (in the container `off`)'),
-  GUEST_ORDERS: setting('on', onOff, 'whether an order can be placed without a key'),
+  GUEST_ORDERS: setting('on', onOff, '`off`: orders need a key; guests then get 401 also for orders that they placed before'),
   ACCEPTANCE: setting('auto', oneOf('auto', 'manual'), '`manual`: orders start as `received` and wait for the seller'),
   TEST_ORDERS: setting(
     'check',
@@ -175,7 +175,7 @@ export const settings = {
   MAX_CONNECTIONS: setting(
     '4096',
     integer(1),
-    'the most open connections; when all are used, the address or IPv6 network that has the most loses one, or gets no more'
+    'the most open connections. When all are used, a new client takes the place of one from the address or IPv6 network with the most; a new client from there is refused'
   ),
   OVERLOAD_DELAY: setting('1000', integerOrOff(10), 'answer 503 while the event loop is this late, in milliseconds; `off`'),
   SESSION_SECRET: {

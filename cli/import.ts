@@ -15,8 +15,9 @@ export const importCommand: Command = {
   name: 'import',
   synopsis: 'FILE [--format xml|csv|ndjson] [--dry-run]',
   about: 'read products from a file into the catalogue',
-  help: `Creates each product of the file, or replaces the product that has its id. Other products stay as they are, and so does
-a product that the file does not change. The service may run meanwhile.
+  help: `Creates each product of the file, or replaces the product that has its id. A product is replaced as a whole: what the
+file leaves out is removed, and only its stock stays. To change prices alone, export, edit and import. Products that the
+file does not have, or does not change, stay as they are. The service may run meanwhile.
 
   FILE           the file to read; - is standard input, which needs --format
   --format F     xml, csv or ndjson; by default the extension decides (.xml, .csv, .ndjson or .jsonl)
@@ -30,7 +31,7 @@ csv     a heading line with the columns id, name and price, and any of descripti
         An empty cell has no value. The heading decides what separates all cells: a semicolon if it has one, a tab
         if it has one, and a comma otherwise
 
-A product without on-hand keeps its stock (a new product has 0). Products with errors are refused: their errors are
+A product without on-hand keeps its stock (a new product has 0), and one without unit gets C62. Products with errors are refused: their errors are
 printed on standard error with their lines, the other products are imported, and the exit status is 1. If an id comes
 more than once, the last line counts. Standard error names each such line, and the exit status stays as it is.`,
 

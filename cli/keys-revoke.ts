@@ -17,7 +17,7 @@ of the same name first: its owner sends it again (PUT /webhook/{webhook_id}). St
   KEY   the key itself, such as a key that has leaked; it is never printed`,
 
   async run(args) {
-    const [named = ''] = readArguments(args, {}, ['ID']).operands
+    const [named = ''] = readArguments(args, {}, ['ID|KEY']).operands
     await withExistingStore((store) => revoke(store, named.trim()))
     return 0
   }

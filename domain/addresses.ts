@@ -14,8 +14,8 @@ const parts: { readonly [Name in keyof Required<Address>]: true } = {
 const partNames = Object.keys(parts) as readonly (keyof Address)[]
 
 /**
- * To sort combining marks takes quadratic time. No text has more than 30 in a row (UAX #15, Stream-Safe Text Format), so one that has is
- * compared as it is written.
+ * Normalises a text, unless it has more than 30 combining marks in a row. Sorting these takes quadratic time, and no real text has so many
+ * (UAX #15, Stream-Safe Text Format).
  */
 function composed(text: string): string {
   return /\p{M}{31}/u.test(text) ? text : text.normalize()

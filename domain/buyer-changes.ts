@@ -47,9 +47,9 @@ export function repeatedOutcome({ version }: Pick<Order, 'version'>): 'placed' |
 }
 
 /**
- * The objection to a new order whose number an ended order had. A buyer's system may repeat an order after it was cancelled, for
- * example with another payloadID. That places no new order. There is no objection if the ended order came in the shop's own
- * vocabulary, because it has given its number up. `decidePlacing` refuses the same bytes.
+ * The objection to a new order that has the number of a cancelled or rejected one. A buyer's system may repeat an order after it was
+ * cancelled, for example with another payloadID. That places no new order. A cancelled order in the shop's own vocabulary frees its
+ * number, so then there is no objection. `decidePlacing` refuses the same bytes.
  * @param last the document of that order
  * @param digest the digest of the new document
  */

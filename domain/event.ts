@@ -49,7 +49,7 @@ export function eventJson(event: ShopEvent): JsonText {
   return joinTexts(partsOfEvent(event))
 }
 
-/** The texts that are an event as JSON when they are joined. To join the events of a page one by one would copy a large order once more. */
+/** The parts of an event's JSON, in order. A page joins the parts of all its events at once, so that no large order is copied twice. */
 export function partsOfEvent({ order, ...head }: ShopEvent): readonly JsonText[] {
   const text = JSON.stringify(head)
   return order ? [`${text.slice(0, -1)},"order":`, jsonOf(order), '}'] : [text]

@@ -117,7 +117,7 @@ function outOfStep(productId: string, quantity: Decimal, unit: string, rule: Qua
   const nearest = nearestQuantities(quantity, rule).map(plain).join(' or ')
   const step = plain(rule.step)
   const allowed = step === '1' ? `whole ${unitsNamed(unit)}` : `multiples of ${withUnit(step, unit)}`
-  return `${productId} is ordered in ${allowed}, which ${plain(quantity)} is not: order ${nearest}.`
+  return `${productId} is sold in ${allowed} only. Order ${nearest}, not ${plain(quantity)}.`
 }
 
 function tooLittle(productId: string, sum: Decimal, unit: string, { minimum }: QuantityRule): string {

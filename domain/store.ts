@@ -42,7 +42,7 @@ export interface OrderQuery extends PageQuery {
   /** Milliseconds since the epoch; inclusive. */
   readonly placedSince?: number
   readonly modifiedSince?: number
-  /** By the time of placing, or, with `modifiedSince` and without a number, by that of the last modification. Default: `newest`. */
+  /** Default: `newest`. With `modifiedSince` and no number, orders are sorted by their last modification, otherwise by the time of placing. */
   readonly order?: 'newest' | 'oldest'
   /** Whether summaries of orders with few lines include those lines. */
   readonly lines?: boolean

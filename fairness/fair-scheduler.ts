@@ -58,8 +58,8 @@ export class FairScheduler {
   }
 
   /**
-   * Lets others have their turn, and calls `start` when it is the caller's again. It goes before what else the caller has waiting, so that
-   * little work is half done at any time.
+   * Gives others their turn, and calls `start` when the caller's next turn comes. `start` goes before the caller's other waiting work, so
+   * that little work is half done at any time.
    */
   goOn(caller: string, start: () => void): void {
     this.#beginTurn()

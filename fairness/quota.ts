@@ -27,8 +27,7 @@ const limitNames = ['perCaller', 'perNetwork', 'total'] as const
 export type ExceededLimit = (typeof limitNames)[number]
 
 /**
- * How much has to be given back before an amount fits. While nothing is in use, the limit may be exceeded. Otherwise nobody could ever have
- * something that is larger than the limit.
+ * The amount to free before `amount` fits. If nothing is in use, any amount fits, so that a single large one can be handled at all.
  */
 function excessOf(limit: number, used: number, amount: number): number {
   return Math.max(0, Math.min(used, used + amount - limit))

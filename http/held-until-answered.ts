@@ -55,8 +55,8 @@ export class HeldUntilAnswered {
   }
 
   /**
-   * Cuts off slow clients until the amount fits: first those of its own network, whose amounts count for both limits, and those with the most
-   * first. If what they hold is not enough, it cuts off nobody.
+   * Cuts off slow clients until the amount fits. Those of the same network go first, because their amounts count for both limits. Among
+   * equals, the client with the largest amount goes first. If all of them together hold too little, nobody is cut off.
    */
   #takeFromSlow(holder: Holder, amount: number): boolean {
     let { perNetwork, total } = this.#quota.excess(holder, amount)

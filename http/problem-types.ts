@@ -109,7 +109,7 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
   },
   'shipment-refused': {
     status: 409,
-    title: 'Less is left of the order than was to be shipped',
+    title: 'The shipment has more than is left of the order',
     explanation:
       'Part of the order was shipped before. The problem lists every line concerned, with what is left of it. Nothing was stored. Read the order again, and ship what is left.'
   },
@@ -150,7 +150,7 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
     status: 415,
     title: 'The media type of the body is not supported here',
     explanation:
-      'Send one of the media types in the Accept field of this response (Accept-Post has the same ones), in UTF-8 and without a content coding.'
+      'Send one of the media types in the Accept field of this response, in UTF-8 and without a content coding. If there is no such field, send no body.'
   },
   'expectation-failed': {
     status: 417,

@@ -7,8 +7,8 @@
  *
  * This holds while fewer than 1,024 connections can be reported at once. Otherwise libuv asks the system again in the same turn.
  *
- * A request that has waited must read for itself. It is handled after all connections of a turn, and what it read would be shared with the
- * next turn, whose requests may be sent later.
+ * A request that has waited must read for itself. It is handled after all connections of its turn. Its value would be shared with the next
+ * turn, whose requests may be sent after it was read.
  */
 export function readInTurn<T>(read: () => T): () => T {
   let known: { readonly value: T } | undefined

@@ -69,7 +69,7 @@ const responseFieldTexts = {
   'Retry-After': 'Seconds to wait before you try again.',
   RateLimit: 'The remaining requests (`r`), and the seconds until the limit is reset (`t`).',
   'RateLimit-Policy':
-    'The limit: `q` requests in `w` seconds. A body, and a stored order that the request reads, counts as one more request for each started `tradepost-body-bytes` after the first, and a document as one more for every `tradepost-work-ms` milliseconds that it takes to read or write. A request that places or changes an order counts as at least one for each started `tradepost-body-bytes` that are stored for it. Every `tradepost-events` events that a write makes count as one more.',
+    'The limit: `q` requests in `w` seconds. Large requests count more. Each further `tradepost-body-bytes` of a body, or of a stored order that is read, adds 1. So does each `tradepost-work-ms` of processor time for a document, and each `tradepost-events` events of a write. Placing or changing an order counts at least 1 for each `tradepost-body-bytes` that are stored for it.',
   'WWW-Authenticate': 'The accepted authentication schemes.',
   Allow: 'The methods of the resource.',
   Accept: 'The media types that this method reads here.',

@@ -28,8 +28,8 @@ declare module 'fastify' {
      */
     writeWithRoom<T>(order: JsonText, write: () => Promise<T>): Promise<T | undefined>
     /**
-     * Counts a stored order that the request has read. The request is charged for its size, and has memory reserved for it until its
-     * answer is written: what it does with the order meanwhile needs no more room. A small order costs nothing and needs no room.
+     * Charges the request for a stored order that it has read, and reserves memory for the order until the answer is written. What the
+     * request does with the order until then needs no more room. A small order costs nothing and needs no room.
      * @throws Problem `overloaded` when too much is reserved already
      */
     holdOrder(order: Order): void
@@ -41,9 +41,9 @@ declare module 'fastify' {
      */
     holdUnreadOrder(size: number): void
     /**
-     * Does work that reads what is stored, without knowing how much that is. If it is large, the store says so before it reads anything.
-     * The request is then charged for it, memory is reserved for it until the request is answered, and the work is done again.
-     * @param work is told the most bytes that it may read, and takes the room for them when its turn to read has come
+     * Does work that reads stored content of unknown size. If it is large, the store says so before it reads anything. Then the request is
+     * charged for the content, memory is reserved until the request is answered, and the work is done again.
+     * @param work gets the most bytes that it may read, and reserves room for them when its turn to read comes
      * @throws Problem `overloaded` when too much is reserved already, `too-many-requests` as `rateRefusal` says
      */
     makingRoom<T>(work: (most: number, takeRoom: () => void) => Promise<T>): Promise<T>

@@ -53,7 +53,7 @@ export default fp(
 function performed(request: FastifyRequest, methods: FormMethods) {
   const names = Object.keys(methods).join(' or ')
   if (!request.form()) {
-    throw unsupported(request, `Only a page's form is posted here; a document is sent by ${names}.`, [formMediaType])
+    throw unsupported(request, `POST here takes only the form of the page. Programs use ${names}.`, [formMediaType])
   }
   const { method } = request.operation
   const asked = Object.hasOwn(methods, method) ? methods[method] : undefined

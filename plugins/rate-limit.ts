@@ -54,8 +54,7 @@ declare module 'fastify' {
      */
     charge(requests: number): void
     /**
-     * Charges a stored order that the request reads: as much as a body of its size. A request that reads it again is charged once; if it
-     * reads several, for the largest.
+     * Charges a request for a stored order that it reads, as for a body of that size. It pays once: for the largest order that it reads.
      * @param bytes of the order as JSON
      */
     chargeForOrder(bytes: number): void
@@ -67,8 +66,8 @@ declare module 'fastify' {
     /** Charges the events that a write of the request has made. Every one is kept, and delivered to each webhook that hears it. */
     chargeForEvents(events: number): void
     /**
-     * Charges what a write stores: the whole request then costs at least as much as a body of that size. Call it before the write with what
-     * it is expected to store, and after it with what it has stored: the last call counts.
+     * Raises the cost of a request to that of a body as large as what it stores. Call it with the expected size before the write, and with
+     * the real size after it. The last call counts.
      */
     chargeForStored(bytes: number): void
     /** Charges the time that the document process spent on the request, in milliseconds. */

@@ -63,6 +63,9 @@ const searchLimits = { running: { total: 4, perCaller: 2 }, waiting: { total: 64
 /** The searches that a caller can have in progress, with those that wait. */
 export const mostSearches = searchLimits.running.perCaller + searchLimits.waiting.perCaller
 
+/** While other callers run as many searches as can run at once, a caller can only have searches that wait. */
+const searchesAllowed = `${mostSearches} at most, ${searchLimits.waiting.perCaller} while others search`
+
 /** A slow client keeps a download open for long. */
 export const downloadLimits = { total: 32, perNetwork: 8, perCaller: 4 } as const
 
@@ -94,10 +97,10 @@ const batchLimits = {
   waiting: unlimited
 } as const
 
-/** @param own how many the caller has in progress */
-function refusal(limit: ExceededLimit, what: string, own: number): Problem {
+/** @param allowed how many a caller can have in progress */
+function refusal(limit: ExceededLimit, what: string, allowed: string): Problem {
   if (limit !== 'perCaller') return new Problem('overloaded', `Too many ${what} are in progress in the shop. Try again in a few seconds.`)
-  return new Problem('too-many-requests', `${own} of your ${what} are in progress. Wait for one to finish before you send more.`, {
+  return new Problem('too-many-requests', `Too many of your ${what} are in progress (${allowed}). Wait for one to finish.`, {
     headers: retryAfter
   })
 }
@@ -144,7 +147,7 @@ export default fp(
         })
       } catch (error) {
         if (!(error instanceof QuotaExceeded)) throw error
-        throw refusal(error.limit, 'searches', mostSearches)
+        throw refusal(error.limit, 'searches', searchesAllowed)
       }
     })
 
@@ -188,7 +191,7 @@ export default fp(
 
     app.decorateReply('acquireCatalogueDownload', function (this: FastifyReply) {
       const exceeded = downloads.hold(this.request, this, 1)
-      if (exceeded) throw refusal(exceeded, 'downloads of the whole catalogue', downloadLimits.perCaller)
+      if (exceeded) throw refusal(exceeded, 'downloads of the whole catalogue', `${downloadLimits.perCaller} at most`)
     })
   },
   { name: 'sharing', fastify: '5.x', dependencies: ['admission', 'documents', 'problems', 'sending', 'store'] }

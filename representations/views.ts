@@ -26,8 +26,8 @@ function noTemplate(path: string): never {
 }
 
 /**
- * A page's title. Every second part of a list is a text of somebody else, such as a name. The heading keeps its direction apart from that of
- * the words around it.
+ * A page's title. In a list, every second part is somebody else's text, such as a name. The heading keeps the writing direction of such a
+ * part apart from that of the others.
  */
 export type Title = string | readonly string[]
 

@@ -15,7 +15,7 @@ const live = { id: 'getLiveness', summary: 'Whether the process answers', answer
 const ready = {
   id: 'getReadiness',
   summary: 'Whether orders can be taken',
-  answers: { 200: 'They can.', 503: 'Not now: the database is out of reach, or the service stops.' },
+  answers: { 200: 'They can.', 503: 'Not now: the database does not answer or takes no writes, or the service stops.' },
   ...own
 } as const
 

@@ -141,7 +141,7 @@ const createWebhook = {
   id: 'createWebhook',
   summary: 'Have events delivered to a URL',
   notes:
-    'The shop posts each event after this moment that the key may see, in order, signed as Standard Webhooks 1.0.0 says. The answer has the secret, which is shown only here. See docs/webhooks.md.',
+    'The shop posts each event after this moment that the key may see, in order, signed as Standard Webhooks 1.0.0 says. `webhook-signature` has `v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`, where id and timestamp are those of `webhook-id` and `webhook-timestamp`. The key of the HMAC is what is base64 in the secret, after `whsec_`, decoded. While two secrets are valid, there are two signatures with a space between them. The answer has the secret, which is shown only here.',
   answers: { 201: 'The webhook with its secret.' },
   problems: ['invalid-webhook', 'too-many-webhooks'],
   shownOnce: true

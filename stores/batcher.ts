@@ -18,7 +18,7 @@ export interface Work<Item, Result> extends QueueRules<Item> {
   run(items: readonly Item[], lane: LaneName): Promise<readonly (Settled<Result> | Postponed)[]>
   /** The number of batches that may be in progress at once. */
   readonly parallel: number
-  /** Whether an error is not that of one item of its batch, so that each of them alone would only take as long again. */
+  /** Whether an error concerns the whole batch. Then its items are not tried one by one: each would take as long and fail again. */
   readonly isOfAll?: (error: unknown) => boolean
   /** Called with the number of events that an item has made, before its promise resolves. */
   readonly onEvents?: (item: Item, events: number) => void

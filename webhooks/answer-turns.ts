@@ -17,9 +17,9 @@ interface Part {
 }
 
 /**
- * Decides when what was read of an answer is handled. That is done at once, except for customers whose answers take long: of all these
- * together one part is handled at a time, with pauses for the deliveries to others. Without pauses each turn of the event loop would be as
- * long as their longest part.
+ * Decides when each part of an answer is handled. A part is handled at once, unless the answers of its customer take long. Those customers
+ * share one queue: it handles one part at a time, and pauses after it for the deliveries to others. Without the pauses, every turn of the
+ * event loop would be as long as their longest part.
  */
 export class AnswerTurns {
   readonly #waiting = new FairQueue<Part>()

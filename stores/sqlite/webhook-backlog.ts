@@ -24,7 +24,8 @@ export function scheduleTime(): ScheduleTime {
 
 /**
  * Reads the backlog of the webhooks, which takes longer the more of them there are.
- * @returns a function of the serving thread's time. If the clock was set before the search thread started, that has another steady time
+ * @returns a function that takes the serving thread's schedule time. This thread's own steady clock differs if the system clock was set
+ * before the thread started.
  */
 export function makeWebhookBacklog(db: Connection): (time: ScheduleTime) => WebhookBacklog {
   const backlog = db.prepare<[ScheduleTime], BacklogRow>(

@@ -120,8 +120,8 @@ t.test('wrong usage is status 2, says what is wrong and makes no key', async (t)
     [['keys', 'create', '--name', 'ACME', '--scopes', 'order', '--expires', '9999-12-31T23:59:59-01:00'], /before the year 10000/],
     [['keys', 'create', '--name', 'A\uffffB', '--scopes', 'order'], /--name must have/],
     [['keys', 'create', '--name', 'ACME', '--scopes', 'order', 'more'], /unexpected argument "more"/],
-    [['keys', 'revoke'], /^tradepost: ID is missing\n/],
-    [['keys', 'revoke', ''], /^tradepost: ID is empty\n/],
+    [['keys', 'revoke'], /^tradepost: ID\|KEY is missing\n/],
+    [['keys', 'revoke', ''], /^tradepost: ID\|KEY is empty\n/],
     [['keys', 'create', '--name'], /^tradepost: --name needs a value\n/],
     [['keys', 'list', '--al'], /^tradepost: there is no option --al\nUsage: /],
     [['keys', 'create', '--name', '-x'], /'--name' argument is ambiguous.*use '--name=-XYZ'/s]

@@ -36,7 +36,7 @@ t.test('https ends at the proxy: the service knows of it, and browsers keep to i
     protocols.push(protocol)
   })
   await app.listen({ host: '127.0.0.1', port: 0 })
-  const { port, httpsPort } = await startNginx(t, [(app.server.address() as AddressInfo).port], makeCertificates(t))
+  const { port, httpsPort } = await startNginx(t, [(app.server.address() as AddressInfo).port], { certificates: makeCertificates(t) })
   for (const [path, status] of [
     ['/product/ABC-1', 200],
     ['/order', 200],

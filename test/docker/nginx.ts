@@ -64,6 +64,14 @@ export interface NamedService {
   readonly nameServer: number
 }
 
+/** What is added to the server of docker/nginx.conf. */
+interface Additions {
+  /** The folder of its certificate, when it is to speak https as docker/https.conf has it. */
+  readonly certificates?: string
+  /** Lines of configuration. */
+  readonly lines?: string
+}
+
 interface Nginx {
   readonly port: number
   /** The access log. */
@@ -75,17 +83,20 @@ interface Nginx {
 
 /**
  * A real nginx with docker/nginx.conf, in front of services on these ports, or of one that it finds by its name.
- * @param certificates the folder of its certificate, when it is to speak https as docker/https.conf has it
  */
-export async function startNginx(t: Test, services: readonly number[] | NamedService, certificates?: string): Promise<Nginx> {
+export async function startNginx(t: Test, services: readonly number[] | NamedService, additions: Additions = {}): Promise<Nginx> {
   for (;;) {
-    const nginx = await launch(t, services, certificates)
+    const nginx = await launch(t, services, additions)
     if (nginx) return nginx
   }
 }
 
 /** @returns undefined if another program was quicker to take a port */
-async function launch(t: Test, services: readonly number[] | NamedService, certificates?: string): Promise<Nginx | undefined> {
+async function launch(
+  t: Test,
+  services: readonly number[] | NamedService,
+  { certificates, lines = '' }: Additions
+): Promise<Nginx | undefined> {
   // Not t.testdir(): the shop's database is there, and a second call clears it.
   const folder = mkdtempSync(join(tmpdir(), 'tradepost-nginx-'))
   const [port, log, errors, conf] = [await freePort(), join(folder, 'access.log'), join(folder, 'error.log'), join(folder, 'nginx.conf')]
@@ -101,6 +112,7 @@ async function launch(t: Test, services: readonly number[] | NamedService, certi
       ...('nameServer' in services ? named(services) : fixed(services))
     })
   )
+  writeFileSync(join(folder, 'server.d', 'lines.conf'), lines)
   const httpsPort = certificates === undefined ? 0 : await freePort()
   if (certificates !== undefined) {
     const changes = { 'listen 443 ': `listen 127.0.0.1:${httpsPort} `, '/etc/nginx/certificates': certificates }

@@ -49,7 +49,7 @@ t.test('one caller has few searches under way, and more of them are 429 with Ret
   t.equal(refused.length, 20)
   t.match(refused[0], {
     headers: { 'retry-after': /^\d+$/, 'content-type': 'application/problem+xml' },
-    body: /of your searches are in progress/
+    body: /Too many of your searches are in progress \(10 at most, 8 while others search\)\. Wait for one to finish\./
   })
   t.equal(held.most, 2, 'and of those few are looked for at a time')
   t.equal((await held.endUntil(search(shop, '192.0.2.1'))).statusCode, 200, 'then it may go on')

@@ -279,7 +279,7 @@ t.test('the script gets the rule of a product, and the service says which quanti
   const wrong = await post(app, '/order', { ...line, 'item.1.quantity': 'three' })
   t.match(wrong.body, /<input id="item.1.quantity"[^>]* value="three"/, 'what is no number comes back all the same')
   const half = await post(app, '/order', { ...line, 'item.1.quantity': '2.5' })
-  t.match([half.statusCode, half.body], [422, /ABC-1 is ordered in whole units \(C62\), which 2.5 is not: order 2 or 3/])
+  t.match([half.statusCode, half.body], [422, /ABC-1 is sold in whole units \(C62\) only. Order 2 or 3, not 2.5/])
   const few = await post(app, '/order', { 'item.1.product-id': 'BOX-4', 'item.1.quantity': '8' })
   t.match([few.statusCode, few.body], [422, /of BOX-4 is 10 units \(C62\); this order has 8/])
   const uri = placedUri(await post(app, '/order', line))

@@ -208,6 +208,8 @@ t.test('POST to an order is for forms only, and for the methods that there are',
   const xml = await app.inject({ method: 'POST', url: uri, headers: { 'content-type': 'application/xml' }, payload: '<purchase-order/>' })
   t.equal(xml.statusCode, 415)
   t.equal(xml.headers['accept-post'], 'application/x-www-form-urlencoded')
+  const empty = await app.inject({ method: 'POST', url: uri })
+  t.match([empty.statusCode, empty.body], [415, 'POST here takes only the form of the page. Programs use PUT or DELETE.'])
   for (const _method of ['', 'PATCH', 'constructor', 'put']) t.equal((await post(app, uri, { _method })).statusCode, 400, _method)
 })
 

@@ -129,6 +129,16 @@ t.test('a form that a route reads itself is described with its own fields, and s
   t.match(formOf(description.paths['/webhook/{webhook_id}']?.post), { required: ['_method'] })
 })
 
+t.test('the description names no page of the repository, which its readers do not have', async (t) => {
+  const { answer, description } = await describe(t)
+  t.notMatch(answer.body, /\.md\b/)
+  t.match(
+    description.paths['/webhooks']?.post?.description,
+    /base64 of HMAC-SHA256 over `id\.timestamp\.body`/,
+    'but how to verify a webhook'
+  )
+})
+
 t.test('a DELETE with a body is 415, as described', async (t) => {
   const { app, description, key } = await describe(t)
   const all = await key('All', 'order', 'catalogue', 'fulfilment')
@@ -138,6 +148,7 @@ t.test('a DELETE with a body is 415, as described', async (t) => {
     const url = path.replace(/\{\w+\}/g, 'x')
     const answer = await app.inject({ method: 'DELETE', url, headers: { ...all, 'content-type': 'application/xml' }, payload: '<a/>' })
     t.equal(answer.statusCode, 415, path)
+    t.notOk(answer.headers['accept'], 'there is no media type to send')
     t.ok(operation.responses[415], `415 of ${path} is described`)
   }
 })

@@ -123,7 +123,7 @@ t.test('the page to sign in tells those who are no longer signed in, and has a b
   for (const [why, cookie] of Object.entries(await spentCookies({ app, store, key }))) {
     const page = await app.inject({ url: '/session', headers: { ...html, cookie } })
     t.equal(page.statusCode, 200, why)
-    t.match(page.body, /You are no longer signed in[\s\S]*>Sign out<[\s\S]*name="key"/)
+    t.match(page.body, /You are no longer signed in[\s\S]*Your sign-in is no longer valid\.[\s\S]*>Sign out<[\s\S]*name="key"/)
     const wrong = await signIn(app, { authorization: 'Bearer tp_wrong' }, '', { cookie })
     t.match([wrong.statusCode, wrong.body], [422, />Sign out<[\s\S]*id="key-error"/])
   }
