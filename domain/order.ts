@@ -206,7 +206,7 @@ export interface StoredOrderHead extends OrderHead {
 export type OrderLine = Pick<OrderItem, 'productId' | 'name' | 'quantity' | 'unit'>
 
 /** An order as a list shows it. It costs the same however many lines the order has. */
-export interface OrderSummary extends OrderHead, Pick<Order, 'currency' | 'total'> {
+export interface OrderSummary extends OrderHead, Pick<Order, 'currency' | 'total' | 'shipmentCount'> {
   readonly itemCount: number
   readonly buyerName?: string
   /** Present when the query asks for lines and the order has `mostSummarised` or fewer. */

@@ -141,7 +141,11 @@ export function orderElement(order: Order, context: Pick<Context, 'base' | 'call
 }
 
 /** The words for an order of which only a part was shipped, because its status does not show that. */
-function partlyShipped({ status, shipmentCount, isRestCancelled }: Order): string | undefined {
+export function partlyShipped({
+  status,
+  shipmentCount,
+  isRestCancelled
+}: Pick<Order, 'status' | 'shipmentCount' | 'isRestCancelled'>): string | undefined {
   if (isRestCancelled) return 'The rest was cancelled'
   return status === 'accepted' && shipmentCount !== undefined ? 'Shipped in part' : undefined
 }

@@ -5,7 +5,7 @@ import { orderXsd } from '../schemas/purchase-order.ts'
 import { type ElementType, rootType } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
 import { isLaterPage, makeListRepresentations } from './list.ts'
-import { orderElement } from './order.ts'
+import { orderElement, partlyShipped } from './order.ts'
 import { type Context, instant, type Validators } from './representation.ts'
 import { statistics } from './statistics.ts'
 import { renderPage, renderPart } from './views.ts'
@@ -79,7 +79,7 @@ export const ordersRepresentations = makeListRepresentations<OrderPage, OrderSum
   items: ({ orders }) => orders,
   element: (order, context) => (isWhole(order) ? orderElement(order, context) : summaryElement(order, context)),
   html: {
-    rows: (orders, _, context) => renderPart('order-rows', { orders, isSeller: isSeller(context) }, context),
+    rows: (orders, _, context) => renderPart('order-rows', { orders, isSeller: isSeller(context), partlyShipped }, context),
     page: (page, rows, context) => {
       const { caller } = context
       const customer = caller.kind === 'key' ? caller.customer : undefined

@@ -211,7 +211,10 @@ export interface SummaryColumns {
   readonly lines: string | null
 }
 
-export type SummaryRow = CommonOrderRow & SummaryColumns
+export type SummaryRow = CommonOrderRow & SummaryColumns & { readonly shipment_count: number | null }
+
+/** SQL for the `shipment_count` of an order `o`. Shipments are numbered from 1, and their key ends with the number. */
+export const shipmentCountColumn = '(SELECT max(number) FROM shipment WHERE seq = o.seq) AS shipment_count'
 
 export function summaryOf({ items, currency, total, buyer }: Order): SummaryColumns {
   const lines = acceptedItems(items).map(({ productId, name, quantity, unit }): OrderLine => ({ productId, name, quantity, unit }))
@@ -231,6 +234,7 @@ export function summaryFrom(row: SummaryRow): OrderSummary {
     itemCount: row.item_count,
     currency: row.currency,
     total: row.total,
+    ...(row.shipment_count === null ? {} : { shipmentCount: row.shipment_count }),
     ...(row.lines === null ? {} : { lines: JSON.parse(row.lines) })
   }
 }

@@ -33,6 +33,18 @@ t.test('a page shows what was shipped, and the seller ships from a form', async 
   t.match((await page(order)).body, /Shipment 2[\s\S]*Shipment 1/)
 })
 
+t.test('the list of orders says which were shipped in part', async (t) => {
+  const shop = await build(t, { products })
+  const [seller, buyer] = [await shop.key('ERP', 'fulfilment'), await shop.key('ACME', 'order')]
+  const order = await placed(shop, buyer)
+  const listed = async (headers: Headers) => (await shop.app.inject({ url: '/orders', headers: { ...html, ...headers } })).body
+  t.notMatch(await listed(seller), 'Shipped in part')
+  await ship(shop, order, `<shipment>${line(1, 3)}</shipment>`, seller)
+  for (const headers of [seller, buyer]) t.match(await listed(headers), />Accepted<\/a> <span class="partly">Shipped in part</)
+  await ship(shop, order, '<shipment/>', seller)
+  t.match(await listed(seller), />Shipped<\/a><\/td>/)
+})
+
 t.test('a form that asks for quantities and has none ships nothing, and is shown again as it was typed', async (t) => {
   const shop = await build(t, { products })
   const seller = await shop.key('ERP', 'fulfilment')

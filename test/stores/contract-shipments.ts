@@ -25,6 +25,8 @@ async function stocks(store: Store): Promise<readonly Decimal[]> {
 export function shipmentContract(rule: Rule): void {
   rule('an order is shipped in parts, and is shipped when nothing is left', async (t, store) => {
     const id = await placed(store)
+    const summarised = async () => (await store.orders({ limit: 5 })).items[0]?.shipmentCount
+    t.equal(await summarised(), undefined)
     await untilLater()
     const details = { shippedAt: 1_750_000_000_000, carrier: 'DHL', trackingNumber: 'T 1', trackingUri: 'https://dhl.example/T1' }
     const { shipment, replayed } = await store.shipOrder(id, { ...details, ...of([1, '1.0']) }, { version: 1 })
@@ -33,11 +35,13 @@ export function shipmentContract(rule: Rule): void {
     const order = await store.order(id)
     t.match(order, { version: 2, status: 'accepted', shipmentCount: 1, items: [{ shippedQuantity: '1' }, {}] })
     t.notOk('shippedQuantity' in (order.items[1] ?? {}))
+    t.equal(await summarised(), 1)
     t.ok(order.modifiedAt > order.placedAt)
     await store.shipOrder(id, of([2, 2], [1, 1]), {})
     t.match(await store.order(id), { version: 3, status: 'accepted', items: [{ shippedQuantity: '2' }, { shippedQuantity: '2' }] })
     const last = await store.shipOrder(id, {}, {})
     t.match(last.shipment, { number: 3, items: [{ line: 1, quantity: '2' }] })
+    t.equal(await summarised(), 3)
     t.equal(last.shipment.items.length, 1, 'a line of which nothing is left is not in it')
     t.match(await store.order(id), { version: 4, status: 'shipped', items: [{ shippedQuantity: '4' }, { shippedQuantity: '2' }] })
     t.match((await store.orders({ limit: 5, status: 'shipped' })).items, [{ id, status: 'shipped' }])
