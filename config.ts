@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
+import { readRange } from './fairness/address-range.ts'
 import { illegalCharacter } from './schemas/xml-characters.ts'
 
 /** One setting: its default as text, its parser, and its description in docs/operations.md. */
@@ -109,20 +110,12 @@ function isHostName(value: string): boolean {
   return /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(value)
 }
 
-/** Whether this is an address, or a range in CIDR notation. */
-function isAddressOrRange(value: string): boolean {
-  const [address = '', bits] = value.split('/', 2)
-  const most = isIP(address) === 6 ? 128 : 32
-  const isRange = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most)
-  return isIP(address) !== 0 && isRange && value.split('/').length <= 2
-}
-
 /** Parses addresses and CIDR ranges of proxies. */
 function proxies(value: string): readonly string[] {
   const list = listed(value)
   for (const one of list) {
-    if (!isAddressOrRange(one)) fail(`has ${JSON.stringify(one)}, which is no IP address or CIDR range`)
-    if (/\/0+$/.test(one)) fail(`has ${JSON.stringify(one)}, with which every client could choose its address. Name the proxies`)
+    const range = readRange(one) ?? fail(`has ${JSON.stringify(one)}, which is no IP address or CIDR range`)
+    if (range.bits === 0) fail(`has ${JSON.stringify(one)}, with which every client could choose its address. Name the proxies`)
   }
   return list
 }
@@ -132,7 +125,7 @@ function hostsAndAddresses(value: string): readonly string[] {
   const list = listed(value)
   for (const one of list) {
     const [scheme] = /^[a-z]+:\/\//i.exec(one) ?? []
-    if (!isHostName(one) && !isAddressOrRange(one))
+    if (!isHostName(one) && !readRange(one))
       fail(`has ${JSON.stringify(one)}, which is no host name, IP address or CIDR range${scheme ? `. Write it without ${scheme}` : ''}`)
   }
   return list

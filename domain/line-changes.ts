@@ -251,7 +251,9 @@ function partiesAfter(before: OrderHeader, document: PurchaseOrder): Partial<Ord
   }
 }
 
+/** The parts of a header that a document replaces as a whole, but for the parties. */
 function headerOf({ issueDate, currency, buyer, shipTo, billTo, requestedDeliveryDate }: OrderHeader): Partial<OrderHeader> {
   const header = { issueDate, currency, buyer, shipTo, billTo, requestedDeliveryDate }
+  header satisfies Record<Exclude<keyof OrderHeader, 'orderNumber' | 'notes' | 'extensions'>, unknown>
   return Object.fromEntries(Object.entries(header).filter(([, value]) => value !== undefined))
 }

@@ -57,11 +57,12 @@ export interface LineDetails {
 
 /** The details of a line without its other properties. */
 export function detailsOf({ lineId, requestedDeliveryDate, notes, extensions }: LineDetails): LineDetails {
-  return defined({ lineId, requestedDeliveryDate, notes, extensions })
+  return defined({ lineId, requestedDeliveryDate, notes, extensions } satisfies Record<keyof LineDetails, unknown>)
 }
 
-function hasNoDetails({ lineId, requestedDeliveryDate, notes, extensions }: LineDetails): boolean {
-  return lineId === undefined && requestedDeliveryDate === undefined && notes.length === 0 && extensions === undefined
+function hasNoDetails(line: LineDetails): boolean {
+  const { notes, ...others } = detailsOf(line)
+  return notes.length === 0 && Object.keys(others).length === 0
 }
 
 /** The price that a buyer's own document expects: `amount` for `base` units. */

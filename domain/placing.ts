@@ -283,7 +283,9 @@ export const messageId = 'payloadID'
 function header(order: OrderHeader, isDocument: boolean): string {
   const { orderNumber, issueDate, buyer, shipTo, billTo, requestedDeliveryDate, notes } = order
   const extensions = isDocument ? order.extensions.filter(({ name }) => name !== messageId) : order.extensions
-  return inOneOrder({ orderNumber, issueDate, buyer, shipTo, billTo, requestedDeliveryDate, notes, extensions })
+  const parts = { orderNumber, issueDate, buyer, shipTo, billTo, requestedDeliveryDate, notes, extensions }
+  // The shop has one currency, which an order need not name.
+  return inOneOrder(parts satisfies Record<Exclude<keyof OrderHeader, 'currency'>, unknown>)
 }
 
 /** A value as JSON, with the members of objects in one order. */

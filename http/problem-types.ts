@@ -1,4 +1,5 @@
 import { transitionText } from '../domain/order.ts'
+import { documentLimits } from '../schemas/document-limits.ts'
 import type { ProblemCode } from './problem-codes.ts'
 
 export interface ProblemType {
@@ -19,8 +20,7 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
   'forbidden-xml': {
     status: 400,
     title: 'The XML uses a feature that is not accepted here',
-    explanation:
-      'XML documents must be in UTF-8 and must not have custom entities or a document type declaration (DOCTYPE), except that cXML may name its DTD. A tag may have up to 8 Ki characters, a text up to 64 Ki (an embedded file of UBL may have more), and elements may be nested up to 100 levels deep. The number of elements and attributes is limited to what the largest order needs. Send plain elements and attributes.'
+    explanation: `XML documents must be in UTF-8 and must not have custom entities or a document type declaration (DOCTYPE), except that cXML may name its DTD. A tag may have up to ${documentLimits.tag / 1024} Ki characters, a text up to ${documentLimits.text / 1024} Ki (an embedded file of UBL may have more), and elements may be nested up to ${documentLimits.depth} levels deep. The number of elements and attributes is limited to what the largest order needs. Send plain elements and attributes.`
   },
   'malformed-request': {
     status: 400,

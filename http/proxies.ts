@@ -1,4 +1,5 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
+import { readRange } from '../fairness/address-range.ts'
 
 function family(address: string): 'ipv4' | 'ipv6' | undefined {
   return isIPv4(address) ? 'ipv4' : isIPv6(address) ? 'ipv6' : undefined
@@ -11,9 +12,9 @@ function family(address: string): 'ipv4' | 'ipv6' | undefined {
 export function makeProxyCheck(proxies: readonly string[]): (remoteAddress: string) => boolean {
   if (proxies.length === 0) return () => false
   const list = new BlockList()
-  for (const [address = '', prefix] of proxies.map((one) => one.split('/'))) {
-    const kind = family(address)
-    if (kind) list.addSubnet(address, prefix === undefined ? (kind === 'ipv4' ? 32 : 128) : Number(prefix), kind)
+  for (const proxy of proxies) {
+    const range = readRange(proxy)
+    if (range) list.addSubnet(range.address, range.bits, range.family)
   }
   return (remoteAddress) => {
     const kind = family(remoteAddress)

@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import { scopes } from '../domain/caller.ts'
 import { shortestGuestKey } from '../http/idempotency-key.ts'
 import { keyPrefix } from '../http/masked-names.ts'
 import type { ApiDescription, Operation, Parameter, PathItem, Reference } from '../representations/api-description.ts'
@@ -32,7 +33,7 @@ const securitySchemes = {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: `${keyPrefix}…`,
-    description: 'An API key of the shop. Its scopes: order, catalogue, fulfilment.'
+    description: `An API key of the shop. Its scopes: ${scopes.join(', ')}.`
   },
   basic: {
     type: 'http',

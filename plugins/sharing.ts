@@ -58,7 +58,7 @@ declare module 'fastify' {
  * The worst search takes seconds in a large catalogue. Few searches run at once, so that half of the serving thread's eight connections
  * to PostgreSQL stay free for the rest of the shop.
  */
-const searchLimits = { running: { total: 4, perCaller: 2 }, waiting: { total: 64, perCaller: 8 } } as const
+export const searchLimits = { running: { total: 4, perCaller: 2 }, waiting: { total: 64, perCaller: 8 } } as const
 
 /** The searches that a caller can have in progress, with those that wait. */
 export const mostSearches = searchLimits.running.perCaller + searchLimits.waiting.perCaller
@@ -83,7 +83,7 @@ const largeWriteLimits = {
  * A page of 1,000 items takes megabytes from when it is read until it is written, and both take 20 to 50 ms. Beside four searches and
  * three such pages, one of the eight connections to PostgreSQL stays free.
  */
-const listLimits = {
+export const listLimits = {
   running: { total: 3, perCaller: 1 },
   waiting: unlimited
 } as const

@@ -37,7 +37,7 @@ type StoreWork<T> = (store: Store) => Promise<T>
  * As many reads as the serving thread has connections to PostgreSQL. One sender leaves half of them to others. On SQLite a read is
  * over before the next one begins, so none waits.
  */
-const reads = { running: { total: 8, perCaller: 4 }, waiting: unlimited } as const
+export const reads = { running: { total: 8, perCaller: 4 }, waiting: unlimited } as const
 
 /**
  * Rows of megabytes are received on the serving thread. Those that came together would be one long turn of the event loop: 10 customers who

@@ -10,7 +10,7 @@ import { mostSearches } from '../plugins/sharing.ts'
 import { uris } from '../representations/links.ts'
 import { mostCategories, productRepresentations, productsRepresentations } from '../representations/product.ts'
 import { versionText } from '../representations/representation.ts'
-import { product } from '../schemas/product.ts'
+import { maxCategory, product } from '../schemas/product.ts'
 import { toWriteCatalogue } from './access.ts'
 import type { RoutePlugin } from './route.ts'
 
@@ -42,7 +42,7 @@ const products: RoutePlugin = async (app, { config }) => {
       if (!isSearched && (await request.listTurn(limit))) {
         // Meanwhile the catalogue may have changed, or another request may have written the page.
         catalogue = await request.read((store) => store.revision())
-        if (reply.revalidate(validatorsOf(catalogue))) return reply
+        if (reply.revalidate(validatorsOf(catalogue), false)) return reply
       }
       const isWholeShop = request.isPage && !q && !category
       const readPage = () =>
@@ -95,7 +95,7 @@ const productQuery = pagedQuery<Filters>({
     description:
       'Full text: products that have all of these words in their number, GTIN, name, description or categories. A word of three or more letters or digits also finds the longer words that begin with it.'
   },
-  category: { type: 'string', maxLength: 256, description: 'Products of this category only.' },
+  category: { type: 'string', maxLength: maxCategory, description: 'Products of this category only.' },
   'updated-since': { type: 'string', format: 'date-time', description: 'Products modified at this time or later (RFC 3339).' }
 })
 

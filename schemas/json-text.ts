@@ -1,3 +1,4 @@
+import { documentLimits } from './document-limits.ts'
 import { shorten } from './shorten.ts'
 import { Numeral, type Tree } from './tree.ts'
 
@@ -11,9 +12,6 @@ export class JsonSyntaxError extends Error {
     this.offset = offset
   }
 }
-
-/** Far deeper than any document of this service. */
-const maxDepth = 100
 
 /** Repeated members that are reported. One is enough to refuse the document. */
 const maxRepeated = 100
@@ -107,7 +105,8 @@ class Reader {
   }
 
   #value(): Tree {
-    if (this.#path.length > maxDepth) throw this.#syntaxError(`Arrays and objects are nested more than ${maxDepth} deep.`)
+    if (this.#path.length > documentLimits.depth)
+      throw this.#syntaxError(`Arrays and objects are nested more than ${documentLimits.depth} deep.`)
     if (++this.#values > this.#mostValues)
       throw this.#syntaxError(`The document has more than ${this.#mostValues} values. Send it in several documents.`)
     if (this.#text[this.#at] === '"') return this.#string()

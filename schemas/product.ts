@@ -3,9 +3,12 @@ import { type Decimal, decimal } from '../domain/money.ts'
 import { isGtin, isImageUri, type ProductDraft, wrongCheckDigit } from '../domain/product.ts'
 import type { DocumentSchema, Report } from './document.ts'
 import { child, childrenOf, collapse, type Element, textOf, tokenOf } from './element.ts'
-import { loadXsd } from './vocabulary.ts'
+import { childType, loadXsd, maxLengthOf, rootType } from './vocabulary.ts'
 
 export const productXsd = loadXsd('product')
+
+/** The most characters of a category. */
+export const maxCategory = maxLengthOf(childType(rootType(productXsd, 'product'), 'category').text)
 
 /** The unit code of one piece (UN/ECE Recommendation 20). */
 const piece = 'C62'

@@ -169,6 +169,11 @@ export function childType(parent: ElementType, name: string): ElementType {
   return type
 }
 
+/** The most characters that a text of this type can have. */
+export function maxLengthOf(type: SimpleType | undefined): number {
+  return type?.maxLength ?? Number.POSITIVE_INFINITY
+}
+
 /** Loads `schemas/<name>.xsd`. */
 export function loadXsd(name: string): Xsd {
   const source = readFileSync(serviceFile(`schemas/${name}.xsd`))

@@ -3,6 +3,7 @@
 import { lookup as lookupName, Resolver } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readRange } from '../fairness/address-range.ts'
 
 export class TargetError extends Error {
   override readonly name = 'TargetError'
@@ -68,10 +69,9 @@ function readAllowed(list: readonly string[]): Allowed {
   const hosts = new Set<string>()
   const addresses = new BlockList()
   for (const one of list) {
-    const [address = '', bits] = one.split('/', 2)
-    const family = isIP(address)
-    if (family === 0) hosts.add(plainHost(one))
-    else addresses.addSubnet(address, bits === undefined ? (family === 4 ? 32 : 128) : Number(bits), family === 4 ? 'ipv4' : 'ipv6')
+    const range = readRange(one)
+    if (range) addresses.addSubnet(range.address, range.bits, range.family)
+    else hosts.add(plainHost(one))
   }
   return { hosts, addresses }
 }

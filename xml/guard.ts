@@ -1,14 +1,11 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { Problem } from '../http/problem.ts'
+import { documentLimits } from '../schemas/document-limits.ts'
 import { lineAt } from '../schemas/line-feeds.ts'
 import { scan } from './scan.ts'
 import { type Limits, noLimits, type Tag } from './tag.ts'
 
-/**
- * Limits far above the needs of any document of this service. libxml2 2.9.9 takes seconds for 40,000 attributes on one element. The
- * longest text of a schema, 4,000 characters, takes 40 KB if all are written as references.
- */
-const limits = { tag: 8 * 1024, text: 64 * 1024, depth: 100, prefixes: 4000 }
+const limits = { ...documentLimits, prefixes: 4000 }
 
 /**
  * Other limits for the vocabularies of buyers' systems. Every name in them has a prefix, so the declarations in scope are

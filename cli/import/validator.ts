@@ -7,7 +7,7 @@ import { productXsd, readProduct } from '../../schemas/product.ts'
 import { makeXmlGate, type XmlGate } from '../../xml/gate.ts'
 import type { CatalogueDocument } from './catalogue-document.ts'
 import { catalogueOfElements } from './element-catalogue.ts'
-import type { Entry } from './entry.ts'
+import { type Entry, maxEntryLength } from './entry.ts'
 import { catalogueOfXml } from './xml-catalogue.ts'
 
 /** The result for one entry: an item for the store, or its faults. */
@@ -15,8 +15,11 @@ export type ValidatedEntry =
   | { readonly line: number; readonly item: ImportItem }
   | { readonly line: number; readonly faults: readonly LocatedFault[] }
 
-/** Characters of products that are validated together. A character has up to four bytes, and libxml2 reads documents of up to 10 MB. */
-const mostTogether = 2 * 1024 * 1024
+/**
+ * Characters of products that are validated together: at least one of the largest. A character has up to four bytes, and libxml2 reads
+ * documents of up to 10 MB.
+ */
+const mostTogether = maxEntryLength
 const tooLarge = { detail: `The product has more than ${mostTogether} characters as XML.` }
 
 /**
