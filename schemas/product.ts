@@ -1,14 +1,12 @@
 import { defined } from '../domain/defined.ts'
 import { type Decimal, decimal } from '../domain/money.ts'
 import { isGtin, isImageUri, type ProductDraft, wrongCheckDigit } from '../domain/product.ts'
+import { piece } from '../domain/units.ts'
 import type { DocumentSchema, Report } from './document.ts'
 import { child, childrenOf, collapse, type Element, textOf, tokenOf } from './element.ts'
 import { loadXsd } from './vocabulary.ts'
 
 export const productXsd = loadXsd('product')
-
-/** The unit code of one piece (UN/ECE Recommendation 20). */
-const piece = 'C62'
 
 export interface ProductDocument {
   /** The product's id, if the document has one. */
