@@ -1,5 +1,6 @@
 import type { ImportOutcome } from '../domain/product-writes.ts'
 import type { Store } from '../domain/store.ts'
+import { piece } from '../domain/units.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import { type Command, Failure, readArguments, withStore, withStoreForDryRun } from './command.ts'
 import { inBatches } from './import/batches.ts'
@@ -31,7 +32,7 @@ csv     a heading line with the columns id, name and price, and any of descripti
         An empty cell has no value. The heading decides what separates all cells: a semicolon if it has one, a tab
         if it has one, and a comma otherwise
 
-A product without on-hand keeps its stock (a new product has 0), and one without unit gets C62. Products with errors are refused: their errors are
+A product without on-hand keeps its stock (a new product has 0), and one without unit gets ${piece}. Products with errors are refused: their errors are
 printed on standard error with their lines, the other products are imported, and the exit status is 1. If an id comes
 more than once, the last line counts. Standard error names each such line, and the exit status stays as it is.`,
 

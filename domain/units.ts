@@ -2,8 +2,11 @@
 
 const words = (text: string) => text.trim().split(/\s+/)
 
+/** The unit of a product that names none. */
+export const piece = 'C62'
+
 /** The codes that mean one piece. */
-export const pieces = ['C62', 'EA', 'H87', 'NAR'] as const
+export const pieces = [piece, 'EA', 'H87', 'NAR'] as const
 
 /**
  * Units of UN/ECE Recommendation 20 that count things: pieces, pairs and sets of them, numbers of pieces (a dozen, a

@@ -2,11 +2,13 @@ import type { Caller, Scope } from './caller.ts'
 import { DomainError, type Fault } from './errors.ts'
 import { type Audience, audienceOf, type EventHead, type EventType, hears, narrow, typesHeard } from './event.ts'
 
+/** The first is the default. */
 export const webhookStatuses = ['active', 'disabled'] as const
 
 /** `disabled`: nothing is delivered until its owner makes it active again. */
 export type WebhookStatus = (typeof webhookStatuses)[number]
 
+/** The first is the default. The form of a new webhook proposes it, too. */
 export const webhookMediaTypes = ['application/json', 'application/xml'] as const
 export type WebhookMediaType = (typeof webhookMediaTypes)[number]
 

@@ -1,6 +1,7 @@
 import { defined } from '../domain/defined.ts'
 import { type Decimal, decimal } from '../domain/money.ts'
 import { isGtin, isImageUri, type ProductDraft, wrongCheckDigit } from '../domain/product.ts'
+import { piece } from '../domain/units.ts'
 import type { DocumentSchema, Report } from './document.ts'
 import { child, childrenOf, collapse, type Element, textOf, tokenOf } from './element.ts'
 import { childType, loadXsd, maxLengthOf, rootType } from './vocabulary.ts'
@@ -9,9 +10,6 @@ export const productXsd = loadXsd('product')
 
 /** The most characters of a category. */
 export const maxCategory = maxLengthOf(childType(rootType(productXsd, 'product'), 'category').text)
-
-/** The unit code of one piece (UN/ECE Recommendation 20). */
-const piece = 'C62'
 
 export interface ProductDocument {
   /** The product's id, if the document has one. */

@@ -1,5 +1,5 @@
 import type { EventType } from '../domain/event.ts'
-import type { WebhookDraft, WebhookMediaType, WebhookStatus } from '../domain/webhook.ts'
+import { type WebhookDraft, type WebhookMediaType, type WebhookStatus, webhookMediaTypes, webhookStatuses } from '../domain/webhook.ts'
 import type { DocumentSchema } from './document.ts'
 import { childrenOf, collapse, tokenOf } from './element.ts'
 import { loadXsd } from './vocabulary.ts'
@@ -15,8 +15,8 @@ export const webhook: DocumentSchema<WebhookDraft> = {
   read: (root) => ({
     url: tokenOf(root, 'url') ?? '',
     types: [...new Set(childrenOf(root, 'type').map(({ text = '' }) => collapse(text) as EventType))],
-    mediaType: (tokenOf(root, 'media-type') ?? 'application/json') as WebhookMediaType,
-    status: (tokenOf(root, 'status') ?? 'active') as WebhookStatus
+    mediaType: (tokenOf(root, 'media-type') ?? webhookMediaTypes[0]) as WebhookMediaType,
+    status: (tokenOf(root, 'status') ?? webhookStatuses[0]) as WebhookStatus
   })
 }
 

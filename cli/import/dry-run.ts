@@ -3,10 +3,11 @@ import { decimal } from '../../domain/money.ts'
 import { gtin14, type ProductDraft } from '../../domain/product.ts'
 import { contentOf, type ImportItem, type ImportOutcome } from '../../domain/product-writes.ts'
 import type { Store } from '../../domain/store.ts'
+import { piece } from '../../domain/units.ts'
 import { ImportTally, type TallyEntry } from '../../stores/sqlite/import-tally.ts'
 
 /** A draft that differs from every item, since it has no name. */
-const blankDraft: ProductDraft = { name: '', price: decimal('0'), unit: 'C62', categories: [], images: [], backorder: false }
+const blankDraft: ProductDraft = { name: '', price: decimal('0'), unit: piece, categories: [], images: [], backorder: false }
 
 /**
  * Finds the outcomes of an import of several batches, on either store, without storing anything. The store undoes each batch

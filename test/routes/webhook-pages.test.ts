@@ -31,6 +31,15 @@ t.test('people have pages: a form that adds, one that changes, and the deliverie
   t.match([gone.statusCode, gone.headers['location']], [303, '/webhooks#done'])
 })
 
+t.test('the form of a new webhook proposes the media type of a webhook that names none', async (t) => {
+  const { shop, key } = await seller(t)
+  const page = await shop.app.inject({ url: '/webhooks', headers: { ...html, ...key } })
+  const [, proposed] = /<option value="([^"]+)" selected>/.exec(page.body) ?? []
+  const made = await post(shop.app, '/webhooks', { url: 'http://127.0.0.1:9/' }, { ...html, ...key })
+  t.equal(made.statusCode, 201)
+  t.equal((await shop.store.webhook(idOf(String(made.headers['location'])), 'ERP')).mediaType, proposed)
+})
+
 t.test('a form that is sent again makes neither a second webhook nor another secret', async (t) => {
   const { shop, key } = await seller(t)
   const headers = { ...html, ...key }

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { readConfig } from '../../config.ts'
+import { mostCustomerCharacters } from '../../domain/caller.ts'
 import { eventTypes } from '../../domain/event.ts'
 import { lineStatuses } from '../../domain/line-answers.ts'
 import { add, decimal } from '../../domain/money.ts'
@@ -10,6 +11,8 @@ import { mostOnHand } from '../../domain/placing.ts'
 import { availabilities, isGtin, isProductId } from '../../domain/product.ts'
 import { quantityRule } from '../../domain/quantities.ts'
 import { webhookMediaTypes, webhookStatuses } from '../../domain/webhook.ts'
+import { orderXsd } from '../../schemas/purchase-order.ts'
+import type { ElementType } from '../../schemas/vocabulary.ts'
 import { toThousandths } from '../../stores/sqlite/rows.ts'
 
 const read = (xsd: string) => readFileSync(new URL(`../../schemas/${xsd}.xsd`, import.meta.url), 'utf8')
@@ -40,6 +43,14 @@ t.test('the lists of values', async (t) => {
   ] as const) {
     t.same(facets(xsd, type, 'enumeration'), values, `${type} of ${xsd}.xsd`)
   }
+})
+
+t.test('the name of a customer is as long as an order can show it', async (t) => {
+  const namesIn = ({ name, text, children }: ElementType): readonly (number | undefined)[] =>
+    name === 'customer' ? [text?.maxLength] : children.flatMap(namesIn)
+  const lengths = [...orderXsd.vocabulary.values()].flatMap(namesIn)
+  t.ok(lengths.length > 0)
+  t.same([...new Set(lengths)], [mostCustomerCharacters])
 })
 
 t.test('the number of notes and of extensions', async (t) => {
