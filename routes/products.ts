@@ -2,6 +2,7 @@ import { hash, randomUUID } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { PageQuery } from '../domain/page.ts'
+import { mostSearchCharacters } from '../domain/product.ts'
 import { isSearch, type ProductQuery, type Revision, type Store } from '../domain/store.ts'
 import { readInstant } from '../http/dates.ts'
 import { firstLink, nextLinks, pagedQuery, startOfPage } from '../http/paging.ts'
@@ -91,7 +92,7 @@ interface Filters {
 const productQuery = pagedQuery<Filters>({
   q: {
     type: 'string',
-    maxLength: 256,
+    maxLength: mostSearchCharacters,
     description:
       'Full text: products that have all of these words in their number, GTIN, name, description or categories. A word of three or more letters or digits also finds the longer words that begin with it.'
   },

@@ -169,6 +169,12 @@ export function childType(parent: ElementType, name: string): ElementType {
   return type
 }
 
+/** The most characters of an element's text. @throws Error when the schema has no limit */
+export function mostCharacters({ name, text }: ElementType): number {
+  if (text?.maxLength === undefined) throw new Error(`the schema has no limit for the text of ${name}`)
+  return text.maxLength
+}
+
 /** Loads `schemas/<name>.xsd`. */
 export function loadXsd(name: string): Xsd {
   const source = readFileSync(serviceFile(`schemas/${name}.xsd`))
