@@ -4,7 +4,7 @@ import type { OrderItem } from '../../domain/order.ts'
 import { orderXsd } from '../../schemas/purchase-order.ts'
 import { childType, type ElementType, rootType } from '../../schemas/vocabulary.ts'
 import { type Notice, refusalNotice } from '../notice.ts'
-import type { ProblemDocument } from '../problem.ts'
+import { isHidden, type ProblemDocument } from '../problem.ts'
 import type { Context } from '../representation.ts'
 import { renderPage, type Title } from '../views.ts'
 import { type Errors, type Field, fieldOf, noErrors, type Values } from './fields.ts'
@@ -139,6 +139,12 @@ function originalCustomer({ problem, values }: OrderForm): string | undefined {
   return problem?.status === 401 ? values.get('_customer') : undefined
 }
 
+/** Whether the user must sign in to send the form again. To change an order, they may have to do so as another customer. */
+function mustSignIn({ problem, idempotencyKey }: OrderForm): boolean {
+  if (!problem) return false
+  return idempotencyKey === undefined ? isHidden(problem) : problem.status === 401
+}
+
 function customerOf(caller: Caller): string | undefined {
   return caller.kind === 'key' ? caller.customer : undefined
 }
@@ -236,7 +242,7 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
   const shown = namesOnPage(values, lines)
   const { errors, listed } = errorsOf(values, problem?.errors ?? [], lines, shown)
   const isShown = new Set(shown)
-  const isHidden = (name: string) => !isShown.has(name) && lineOf(name) === undefined && !name.startsWith('_')
+  const hasNoField = (name: string) => !isShown.has(name) && lineOf(name) === undefined && !name.startsWith('_')
   return renderPage(
     'order-form',
     form.title,
@@ -245,9 +251,10 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
       catalogueOptions: catalogueOptions(form.products),
       rows: makeRows(form, lines, errors, context.currency),
       ...makeOtherFields(values, errors),
-      hidden: [...values].filter(([name, value]) => isHidden(name) && value !== ''),
+      hidden: [...values].filter(([name, value]) => hasNoField(name) && value !== ''),
       listed,
       refusal: noticeOf(problem ? { ...form, problem } : form, context),
+      mustSignIn: mustSignIn(form),
       customer: originalCustomer(form) ?? customerOf(context.caller),
       mayOrder: hasScope(context.caller, 'order'),
       keptPrices: keptPrices(form.kept),
