@@ -7,9 +7,9 @@ import { mostTexts, type ProductReference, type QuotedPrice, type QuotedTerms } 
 import { gtin14, isGtin, isProductId } from '../domain/product.ts'
 import type { Element } from '../schemas/element.ts'
 import { matchesPatterns } from '../schemas/patterns.ts'
-import { maxOrderNumber, orderXsd } from '../schemas/purchase-order.ts'
+import { mostOrderNumberCharacters, orderXsd } from '../schemas/purchase-order.ts'
 import { shorten } from '../schemas/shorten.ts'
-import { childType, type ElementType, maxLengthOf, rootType } from '../schemas/vocabulary.ts'
+import { childType, type ElementType, rootType, type SimpleType } from '../schemas/vocabulary.ts'
 import type { AddressDraft, BuyerFault, ItemDraft, OrderDraft, PartyDraft, Sourced } from './buyer-document.ts'
 import { dateIn } from './dates.ts'
 import { canonical, withDigitsOf } from './decimals.ts'
@@ -44,6 +44,7 @@ const quantityType = childType(itemType, 'quantity')
 const partyType = childType(orderType, 'buyer')
 const addressType = childType(partyType, 'address')
 const extensionType = childType(orderType, 'extension')
+const maxLengthOf = (type: SimpleType | undefined) => type?.maxLength ?? Number.POSITIVE_INFINITY
 const maxExtensionName = maxLengthOf(extensionType.attributes[0]?.type)
 
 /** Placeholders for a line without a usable product or quantity, because the schema of orders requires both. */
@@ -109,8 +110,8 @@ class Builder {
   #orderNumber(number: Sourced | undefined): Sourced | undefined {
     if (!number) return undefined
     const length = charactersIn(number.text)
-    if (length <= maxOrderNumber) return number
-    this.#fault('invalid-value', number, `The number of the order has ${length} characters; it can have ${maxOrderNumber}.`)
+    if (length <= mostOrderNumberCharacters) return number
+    this.#fault('invalid-value', number, `The number of the order has ${length} characters; it can have ${mostOrderNumberCharacters}.`)
     return undefined
   }
 

@@ -118,6 +118,9 @@ export function withGtin<P extends { readonly gtin?: string | null }>(products: 
   return products.find((one) => one.gtin === gtin) ?? products.find((one) => one.gtin && gtin14(one.gtin) === wanted)
 }
 
+/** The most characters of a text that is searched for. */
+export const mostSearchCharacters = 256
+
 /** Whether a text has a word that a search of products can look for. */
 export function hasSearchWord(text: string): boolean {
   return searchWords(text).length > 0

@@ -30,7 +30,7 @@ declare module 'fastify' {
 const { parse, serialize } = cookies.fastifyCookie
 
 /** A working day, in seconds. After it a person enters the key again. */
-const sessionSeconds = 12 * 60 * 60
+export const sessionSeconds = 12 * 60 * 60
 
 /**
  * Whether the cookie may authenticate the request. It may if a browser shows a page or posts from one. It never authenticates

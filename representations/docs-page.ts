@@ -13,6 +13,8 @@ export interface ProblemText {
 export interface Documentation {
   readonly description: ApiDescription
   readonly problems: Readonly<Record<string, ProblemText>>
+  /** How every key begins. */
+  readonly keyPrefix: string
 }
 
 /** The API description, and the tag of the operations that a page is about. */
@@ -31,6 +33,7 @@ export interface DocsPage {
   /** The server of the examples. It comes from BASE_URL and not from the Host header, since the page is the same for every host. */
   readonly server: string | undefined
   readonly base: string
+  readonly keyPrefix: string
   /** The document of the first order. */
   readonly example: string | undefined
   readonly common: { readonly all: readonly CommonProblem[]; readonly documents: readonly CommonProblem[] }
@@ -39,7 +42,7 @@ export interface DocsPage {
   readonly problems: readonly (ProblemText & { readonly code: string; readonly href: string })[]
 }
 
-export function docsPage({ description, problems }: Documentation, base: string): DocsPage {
+export function docsPage({ description, problems, keyPrefix }: Documentation, base: string): DocsPage {
   const { components, servers } = description
   const { groups, common } = docsGroups(description, base)
   const listed = (codes: Iterable<string>) =>
@@ -48,6 +51,7 @@ export function docsPage({ description, problems }: Documentation, base: string)
   return {
     server: server.startsWith('http') ? server : undefined,
     base,
+    keyPrefix,
     example: exampleOf('purchase-order', components),
     common: { all: listed(common.all), documents: listed([...common.withDocument].filter((code) => !common.all.has(code))) },
     fields: Object.values(components.parameters)

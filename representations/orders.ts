@@ -1,7 +1,7 @@
-import { hasScope } from '../domain/caller.ts'
+import { hasScope, mostCustomerCharacters } from '../domain/caller.ts'
 import { type Order, type OrderStatus, type OrderSummary, orderStatuses } from '../domain/order.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
-import { orderXsd } from '../schemas/purchase-order.ts'
+import { mostOrderNumberCharacters, orderXsd } from '../schemas/purchase-order.ts'
 import { type ElementType, rootType } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
 import { isLaterPage, makeListRepresentations } from './list.ts'
@@ -71,6 +71,9 @@ function chartsOf({ orders, links, query }: OrderPage, hasNewer: boolean) {
   return statistics(orders as readonly OrderSummary[], { status, hasNewer, hasOlder })
 }
 
+/** The most characters of the filters that are typed in. */
+const most = { customer: mostCustomerCharacters, orderNumber: mostOrderNumberCharacters }
+
 const isSeller = ({ caller }: Context) => hasScope(caller, 'fulfilment')
 
 export const ordersRepresentations = makeListRepresentations<OrderPage, OrderSummary | Order>({
@@ -85,7 +88,7 @@ export const ordersRepresentations = makeListRepresentations<OrderPage, OrderSum
       const customer = caller.kind === 'key' ? caller.customer : undefined
       const seller = isSeller(context)
       const isLater = isLaterPage(context.self)
-      const data = { ...page, rows, isLater, lead: leadOf(page.query), isSeller: seller, customer, statuses: orderStatuses }
+      const data = { ...page, rows, isLater, lead: leadOf(page.query), isSeller: seller, customer, statuses: orderStatuses, most }
       return renderPage('orders', 'Orders', { ...data, charts: seller ? chartsOf(page, isLater) : [] }, context)
     }
   },

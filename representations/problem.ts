@@ -24,6 +24,11 @@ export interface ProblemDocument {
   readonly errors?: readonly LocatedFault[]
 }
 
+/** Whether a problem says that the caller may not see the resource. Then no page may show it beside the problem. */
+export function isHidden({ status }: ProblemDocument): boolean {
+  return [401, 403, 404].includes(status)
+}
+
 function signInPage(problem: ProblemDocument, { isFormPost }: Context) {
   const { title, detail: lead } = signInWords(problem.detail)
   return { title: isFormPost ? title : 'Sign in to see this', lead, maySignOut: problem.detail === signedOutDetail }

@@ -1,4 +1,4 @@
-import { hasSearchWord, type Product } from '../domain/product.ts'
+import { hasSearchWord, mostSearchCharacters, type Product } from '../domain/product.ts'
 import { weightOf } from '../domain/product-list.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
 import { productXsd } from '../schemas/product.ts'
@@ -72,7 +72,7 @@ function titleOf({ q = '', category }: ProductPage['query']): readonly string[] 
 }
 
 function dataOf(page: ProductPage, rows: string, { self }: Context) {
-  return { ...page, rows, mostCategories, isLater: isLaterPage(self), isSearch: hasSearchWord(page.query.q ?? '') }
+  return { ...page, rows, mostCategories, mostSearchCharacters, isLater: isLaterPage(self), isSearch: hasSearchWord(page.query.q ?? '') }
 }
 
 export const productsRepresentations = makeListRepresentations<ProductPage, Product>({

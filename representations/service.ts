@@ -1,3 +1,4 @@
+import { mostSearchCharacters } from '../domain/product.ts'
 import { element } from '../schemas/element.ts'
 import { loadXsd, rootType } from '../schemas/vocabulary.ts'
 import { type Link, linkElement, uris } from './links.ts'
@@ -32,7 +33,8 @@ export const serviceRepresentations = makeRepresentations<Service>({
   type: rootType(serviceXsd, 'service'),
   element: ({ name, currency }, { base }) =>
     element('service', {}, [element('name', {}, name), element('currency', {}, currency), ...serviceLinks(base).map(linkElement)]),
-  html: (service, context) => renderPage('home', service.name, { service, links: serviceLinks(context.base) }, context),
+  html: (service, context) =>
+    renderPage('home', service.name, { service, links: serviceLinks(context.base), mostSearchCharacters }, context),
   validators: () => ({ version: '1' }),
   schema: 'service'
 })

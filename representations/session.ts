@@ -8,6 +8,10 @@ export interface SignIn {
   readonly next: string | undefined
   /** Whether the person signed in before, with a key that is no longer valid. */
   readonly isSignedOut: boolean
+  /** How every key begins. */
+  readonly keyPrefix: string
+  /** How long a person stays signed in, in seconds. */
+  readonly sessionSeconds: number
   /** Why the entered key was refused. */
   readonly wrong?: string
 }
@@ -15,10 +19,15 @@ export interface SignIn {
 /** There is only a page: machines send their key with each request and do not sign in. */
 export const sessionRepresentations: Representations<SignIn> = {
   variants: [
-    page(({ caller, next, isSignedOut, wrong }, context) => {
+    page(({ caller, sessionSeconds, ...shown }, context) => {
       const may = { listOrders: mayListOrders(caller), changeProducts: hasScope(caller, 'catalogue') }
       const signedIn = caller.kind === 'key' ? { customer: caller.customer, scopes: caller.scopes, may } : {}
-      return renderPage('session', caller.kind === 'key' ? 'Your account' : 'Sign in', { ...signedIn, next, isSignedOut, wrong }, context)
+      return renderPage(
+        'session',
+        caller.kind === 'key' ? 'Your account' : 'Sign in',
+        { ...signedIn, ...shown, hours: sessionSeconds / 3600 },
+        context
+      )
     })
   ]
 }

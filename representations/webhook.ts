@@ -2,7 +2,7 @@ import { audienceOf, typesHeard } from '../domain/event.ts'
 import { type Delivery, isDelivered, overlapHours, type Webhook, webhookMediaTypes } from '../domain/webhook.ts'
 import type { LocatedFault } from '../schemas/document.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
-import { rootType } from '../schemas/vocabulary.ts'
+import { childType, mostCharacters, rootType } from '../schemas/vocabulary.ts'
 import { webhookXsd } from '../schemas/webhook.ts'
 import { type Link, linkElement, uris } from './links.ts'
 import { type Context, instant, makeRepresentations, pageOf, versionText } from './representation.ts'
@@ -29,10 +29,12 @@ export interface DeliveryPage {
   readonly links: readonly Link[]
 }
 
+const mostUrlCharacters = mostCharacters(childType(rootType(webhookXsd, 'webhook'), 'url'))
+
 /** The data of the form of a webhook. */
 function formOf({ typed, faults = [] }: RefusedWebhook, { caller, notice }: Context) {
   const wrong = faults.filter(({ path }) => path === 'url').map(({ detail }) => detail)
-  return { types: typesHeard(audienceOf(caller)), mediaTypes: webhookMediaTypes, typed, notice, wrong: wrong.join(' ') }
+  return { types: typesHeard(audienceOf(caller)), mediaTypes: webhookMediaTypes, mostUrlCharacters, typed, notice, wrong: wrong.join(' ') }
 }
 
 function webhookElement(webhook: ShownWebhook, { base }: Pick<Context, 'base'>): Element {

@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { type Caller, listingScopes, scopes } from '../domain/caller.ts'
 import { keyNeeded } from '../http/credentials.ts'
-import type { ProblemDocument } from '../representations/problem.ts'
 
 /** The seller sees every order and sets its status, but changes no customer's order. */
 export const toSeeOrder = { anyOf: listingScopes, guests: true } as const
@@ -18,9 +17,4 @@ export type KeyHolder = Extract<Caller, { kind: 'key' }>
 export function keyHolder({ caller }: FastifyRequest): KeyHolder {
   if (caller.kind === 'key') return caller
   throw keyNeeded()
-}
-
-/** Whether a problem says that the caller may not see the resource. Then no page may show it beside the problem. */
-export function isHidden({ status }: ProblemDocument): boolean {
-  return [401, 403, 404].includes(status)
 }

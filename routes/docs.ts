@@ -1,4 +1,5 @@
 import fp from 'fastify-plugin'
+import { keyPrefix } from '../http/masked-names.ts'
 import { Problem } from '../http/problem.ts'
 import { problemTypes } from '../http/problem-types.ts'
 import { docsGroupRepresentations, docsRepresentations } from '../representations/api-documentation.ts'
@@ -18,7 +19,7 @@ const describesGroup = {
 
 const docs: RoutePlugin = async (app) => {
   app.get('/docs', { config: { represents: docsRepresentations, caching: 'catalogue', describes } }, async (_request, reply) =>
-    reply.represent({ description: await app.apiDescription(), problems: problemTypes })
+    reply.represent({ description: await app.apiDescription(), problems: problemTypes, keyPrefix })
   )
 
   app.get(

@@ -14,6 +14,7 @@ import { againValues, type BlankOrder, blankValues, newOrderTitle, orderName, or
 import type { ProblemDocument } from '../representations/problem.ts'
 import type { Values } from '../representations/views/fields.ts'
 import { type OrderForm, renderOrderForm, renderRefusedForm } from '../representations/views/order-form.ts'
+import { isOneOf, spentKeyCodes } from '../representations/views/order-form-errors.ts'
 import { fitsForm, hasRoom, lineCount } from '../representations/views/order-form-lines.ts'
 import { type FormProducts, noProducts } from '../representations/views/order-form-products.ts'
 import { formProducts, withoutBarcodes } from './product-options.ts'
@@ -54,9 +55,6 @@ function isSmall(order: Order): boolean {
   // Characters are counted only in a text that is not too long already by its bytes.
   return text.length <= mostBytesOfCharacter * mostCharacters && charactersOf(text) <= mostCharacters
 }
-
-/** After these problems the same idempotency key would be refused again. */
-const spentKey = ['idempotency-key-reused', 'malformed-request']
 
 export function orderForms(config: Config): OrderForms {
   const uri = uris(config.BASE_URL.path)
@@ -99,7 +97,7 @@ export function orderForms(config: Config): OrderForms {
       title: newOrderTitle,
       action: uri.placeOrder,
       values,
-      idempotencyKey: key && !spentKey.some((code) => problem?.type === uri.problem(code)) ? key : randomUUID(),
+      idempotencyKey: key && !(problem && isOneOf(problem, spentKeyCodes, config.BASE_URL.path)) ? key : randomUUID(),
       guestsMayOrder
     }
     return withProducts(request, values, (products) => render(request, { ...form, products }, typed, problem))

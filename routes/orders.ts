@@ -15,7 +15,7 @@ import { Problem } from '../http/problem.ts'
 import { uris } from '../representations/links.ts'
 import { type OrderFilters, type OrderPage, ordersRepresentations } from '../representations/orders.ts'
 import { pageOf, type Validators } from '../representations/representation.ts'
-import { maxOrderNumber } from '../schemas/purchase-order.ts'
+import { mostOrderNumberCharacters } from '../schemas/purchase-order.ts'
 import { tidyFilters } from './order-filters.ts'
 import type { RoutePlugin } from './route.ts'
 
@@ -76,7 +76,7 @@ const orderQuery = pagedQuery<Filters>({
     maxLength: mostCustomerCharacters,
     description: 'Orders of this customer only.'
   },
-  'order-number': { ...text, maxLength: maxOrderNumber, description: "Orders with this order number (the buyer's own) only." },
+  'order-number': { ...text, maxLength: mostOrderNumberCharacters, description: "Orders with this order number (the buyer's own) only." },
   'placed-since': { ...time, description: 'Placed in this second or later (RFC 3339).' },
   'modified-since': {
     ...time,

@@ -2,6 +2,7 @@ import { hash, randomUUID } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { PageQuery } from '../domain/page.ts'
+import { mostSearchCharacters } from '../domain/product.ts'
 import { isSearch, type ProductQuery, type Revision, type Store } from '../domain/store.ts'
 import { readInstant } from '../http/dates.ts'
 import { firstLink, nextLinks, pagedQuery, startOfPage } from '../http/paging.ts'
@@ -10,7 +11,7 @@ import { mostSearches } from '../plugins/sharing.ts'
 import { uris } from '../representations/links.ts'
 import { mostCategories, productRepresentations, productsRepresentations } from '../representations/product.ts'
 import { versionText } from '../representations/representation.ts'
-import { maxCategory, product } from '../schemas/product.ts'
+import { mostCategoryCharacters, product } from '../schemas/product.ts'
 import { toWriteCatalogue } from './access.ts'
 import type { RoutePlugin } from './route.ts'
 
@@ -91,11 +92,11 @@ interface Filters {
 const productQuery = pagedQuery<Filters>({
   q: {
     type: 'string',
-    maxLength: 256,
+    maxLength: mostSearchCharacters,
     description:
       'Full text: products that have all of these words in their number, GTIN, name, description or categories. A word of three or more letters or digits also finds the longer words that begin with it.'
   },
-  category: { type: 'string', maxLength: maxCategory, description: 'Products of this category only.' },
+  category: { type: 'string', maxLength: mostCategoryCharacters, description: 'Products of this category only.' },
   'updated-since': { type: 'string', format: 'date-time', description: 'Products modified at this time or later (RFC 3339).' }
 })
 

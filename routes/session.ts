@@ -1,9 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { guest, mayListOrders } from '../domain/caller.ts'
+import { keyPrefix } from '../http/masked-names.ts'
 import { unsupported } from '../http/media-types.ts'
 import { localPath } from '../http/origin.ts'
 import { Problem } from '../http/problem.ts'
+import { sessionSeconds } from '../plugins/session.ts'
 import { uris } from '../representations/links.ts'
 import { type SignIn, sessionRepresentations } from '../representations/session.ts'
 import { formMediaType } from '../schemas/form.ts'
@@ -17,7 +19,7 @@ const session: RoutePlugin = async (app, { config }) => {
 
   app.get('/session', { config: { ...shown, describes: getSession } }, async (request, reply) => {
     const next = localPath(new URL(request.url, 'http://localhost').searchParams.get('next'), base)
-    return reply.represent({ caller: request.caller, next, isSignedOut: isSignedOut(request) } satisfies SignIn)
+    return reply.represent({ caller: request.caller, next, isSignedOut: isSignedOut(request), keyPrefix, sessionSeconds } satisfies SignIn)
   })
 
   app.post('/session', { config: { ...shown, form: { redirects: false }, describes: signIn } }, async (request, reply) => {
@@ -37,7 +39,9 @@ const session: RoutePlugin = async (app, { config }) => {
     const caller = await request.callerOfKey(key)
     if (caller) return reply.signIn(key).redirect(next ?? (mayListOrders(caller) ? uri.orders : uri.session), 303)
     const wrong = key === '' ? 'Enter the key.' : 'This key is not valid: it is unknown, expired or revoked.'
-    return reply.code(422).represent({ caller: guest, next, isSignedOut: isSignedOut(request), wrong } satisfies SignIn)
+    return reply
+      .code(422)
+      .represent({ caller: guest, next, isSignedOut: isSignedOut(request), keyPrefix, sessionSeconds, wrong } satisfies SignIn)
   })
 
   app.delete('/session', { config: { ...shown, describes: signOut } }, async (_request, reply) => {

@@ -4,9 +4,9 @@ import type { TypedForm } from '../http/form-post.ts'
 import type { FormPages } from '../plugins/form-pages.ts'
 import { uris } from '../representations/links.ts'
 import { type Notice, refusalNotice } from '../representations/notice.ts'
-import type { ProblemDocument } from '../representations/problem.ts'
+import { isHidden, type ProblemDocument } from '../representations/problem.ts'
 import { type RefusedWebhook, type ShownWebhook, type WebhookList, webhooksRepresentations } from '../representations/webhook.ts'
-import { isHidden, type KeyHolder } from './access.ts'
+import type { KeyHolder } from './access.ts'
 import { webhookIdOf } from './parameters.ts'
 
 /** The pages that show a refused form of a webhook again, with what was typed. */

@@ -4,12 +4,12 @@ import { isGtin, isImageUri, type ProductDraft, wrongCheckDigit } from '../domai
 import { piece } from '../domain/units.ts'
 import type { DocumentSchema, Report } from './document.ts'
 import { child, childrenOf, collapse, type Element, textOf, tokenOf } from './element.ts'
-import { childType, loadXsd, maxLengthOf, rootType } from './vocabulary.ts'
+import { childType, loadXsd, mostCharacters, rootType } from './vocabulary.ts'
 
 export const productXsd = loadXsd('product')
 
 /** The most characters of a category. */
-export const maxCategory = maxLengthOf(childType(rootType(productXsd, 'product'), 'category').text)
+export const mostCategoryCharacters = mostCharacters(childType(rootType(productXsd, 'product'), 'category'))
 
 export interface ProductDocument {
   /** The product's id, if the document has one. */

@@ -4,12 +4,12 @@ import type { Address, Extension, LineDetails, OrderHeader, Party, PurchaseOrder
 import { isGtin, wrongCheckDigit } from '../domain/product.ts'
 import type { DocumentSchema, Report } from './document.ts'
 import { child, childrenOf, collapse, type Element, textOf, tokenOf } from './element.ts'
-import { childType, loadXsd, maxLengthOf, rootType } from './vocabulary.ts'
+import { childType, loadXsd, mostCharacters, rootType } from './vocabulary.ts'
 
 export const orderXsd = loadXsd('purchase-order')
 
-/** The most characters of an order number. */
-export const maxOrderNumber = maxLengthOf(childType(rootType(orderXsd, 'purchase-order'), 'order-number').text)
+/** The most characters of a buyer's own number for an order. */
+export const mostOrderNumberCharacters = mostCharacters(childType(rootType(orderXsd, 'purchase-order'), 'order-number'))
 
 /** The document that places an order. */
 export const purchaseOrder: DocumentSchema<PurchaseOrder> = {

@@ -169,9 +169,10 @@ export function childType(parent: ElementType, name: string): ElementType {
   return type
 }
 
-/** The most characters that a text of this type can have. */
-export function maxLengthOf(type: SimpleType | undefined): number {
-  return type?.maxLength ?? Number.POSITIVE_INFINITY
+/** The most characters of an element's text. @throws Error when the schema has no limit */
+export function mostCharacters({ name, text }: ElementType): number {
+  if (text?.maxLength === undefined) throw new Error(`the schema has no limit for the text of ${name}`)
+  return text.maxLength
 }
 
 /** Loads `schemas/<name>.xsd`. */

@@ -95,6 +95,15 @@ function errorOf(form, item, name) {
   return mine ?? { detail: forPeople(form, textOf(item, 'detail')), control: controlAt(form, name) }
 }
 
+/** @param words the title and the detail of the problem, which are for programs @returns those for a person, as the service has them */
+function noticeOf({ dataset }, { code, isSignIn, hasErrors }, [title, detail]) {
+  const has = (codes) => codes.split(' ').includes(code)
+  if (isSignIn) return [dataset.signInTitle, detail === dataset.keyNeeded ? dataset.keyNeededDetail : detail]
+  if (has(dataset.reused)) return [dataset.reusedTitle, dataset.reusedDetail]
+  if (hasErrors && has(dataset.invalid)) return [dataset.invalidTitle, dataset.invalidDetail]
+  return [title, detail]
+}
+
 const inNewTab = (href, text) => make('a', { href, target: '_blank' }, text)
 
 /** @param places the fields by their paths in the document @returns the codes of the problem and of its errors */
@@ -115,11 +124,10 @@ export function showProblem(form, problem, places) {
     ...(isSignIn ? [[inNewTab(form.dataset.session, 'Sign in'), ' in another tab, then send this form again.']] : [])
   ]
   const code = textOf(problem, 'type').replace(/^.*\//, '')
-  const { invalid, invalidTitle, invalidDetail } = form.dataset
-  const isInvalid = errors.length > 0 && invalid.split(' ').includes(code)
-  const [title, detail] = isInvalid
-    ? [invalidTitle, invalidDetail]
-    : [isSignIn ? 'Sign in to go on' : textOf(problem, 'title'), withoutId(textOf(problem, 'detail'))]
+  const [title, detail] = noticeOf(form, { code, isSignIn, hasErrors: errors.length > 0 }, [
+    textOf(problem, 'title'),
+    withoutId(textOf(problem, 'detail'))
+  ])
   showRefusal(form, title, detail, errors, more)
   return [code, ...[...items].map((item) => textOf(item, 'code'))]
 }

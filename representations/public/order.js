@@ -35,11 +35,12 @@ async function send(type) {
   if ([502, 504].includes(answer.status) || !answer.headers.get('content-type')?.startsWith('application/problem+xml'))
     throw new Error(`the answer is not from the shop: ${answer.status}`)
   const problem = new DOMParser().parseFromString(await answer.text(), 'application/xml').documentElement
-  const codes = showProblem(form, problem, places)
-  if (codes.includes('idempotency-key-reused')) key.value = newKey()
-  if (codes.includes('price-changed')) renewProducts()
+  const [code, ...codes] = showProblem(form, problem, places)
+  const has = (name) => form.dataset[name].split(' ').includes(code)
+  if (has('spentKey')) key.value = newKey()
+  if ([code, ...codes].includes('price-changed')) renewProducts()
   // After an error of the shop itself, or while the first request runs, the order may be there.
-  if (isDraft && answer.status < 500 && !codes.includes('idempotency-in-flight')) keepRefused(form)
+  if (isDraft && answer.status < Number(form.dataset.unsureStatus) && !has('unsure')) keepRefused(form)
 }
 
 async function submit(type) {

@@ -1,6 +1,8 @@
 /** The errors of a refused order form, and the fields that show them. */
 
 import type { LocatedFault } from '../../schemas/document.ts'
+import { uris } from '../links.ts'
+import type { ProblemDocument } from '../problem.ts'
 import { placeErrors, type Values } from './fields.ts'
 import { label } from './format.ts'
 import { isAllBlank, type Lines, lineOf } from './order-form-lines.ts'
@@ -20,6 +22,31 @@ export const invalidNotice = {
   codes: ['invalid-document', 'invalid-order'],
   title: 'The order has errors',
   detail: 'Nothing was stored. Correct what is listed here, then send the order again.'
+}
+
+/** The notice for an idempotency key that placed another order. The script uses it too. */
+export const reusedNotice = {
+  codes: ['idempotency-key-reused'],
+  title: 'This form was sent before',
+  detail: 'It placed an order with other content. To place this order as well, send the form again.'
+}
+
+/** After these problems the same idempotency key would be refused again, so the form gets a new one. The script uses them too. */
+export const spentKeyCodes: readonly string[] = [...reusedNotice.codes, 'malformed-request']
+
+/**
+ * After these problems the order may be there all the same, because the shop itself failed, or the first request is still running.
+ * The script uses them too.
+ */
+export const unsureProblems = { codes: ['idempotency-in-flight'], leastStatus: 500 }
+
+export function mayBePlaced(problem: ProblemDocument, base: string): boolean {
+  return problem.status >= unsureProblems.leastStatus || isOneOf(problem, unsureProblems.codes, base)
+}
+
+/** Whether a problem has one of the codes. */
+export function isOneOf({ type }: Pick<ProblemDocument, 'type'>, codes: readonly string[], base: string): boolean {
+  return codes.some((code) => type === uris(base).problem(code))
 }
 
 /** Replaces the schema's fault of an incomplete line by the page's own message. */

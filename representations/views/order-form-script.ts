@@ -4,7 +4,8 @@ import { orderXsd } from '../../schemas/purchase-order.ts'
 import { rootType } from '../../schemas/vocabulary.ts'
 import { uris } from '../links.ts'
 import type { Context } from '../representation.ts'
-import { invalidNotice, missingMessages, notFound } from './order-form-errors.ts'
+import { keyNeededDetail, signInWords } from '../sign-in.ts'
+import { invalidNotice, missingMessages, notFound, reusedNotice, spentKeyCodes, unsureProblems } from './order-form-errors.ts'
 import { initialRows } from './order-form-lines.ts'
 import { stockTexts } from './order-form-products.ts'
 import { unitTerms } from './units.ts'
@@ -29,6 +30,10 @@ export function scriptData({ base, currency }: Context) {
     missing: missingMessages,
     stock: stockTexts,
     notFound,
-    invalid: invalidNotice
+    invalid: invalidNotice,
+    reused: reusedNotice,
+    spentKey: spentKeyCodes,
+    unsure: unsureProblems,
+    signIn: { ...signInWords(keyNeededDetail), keyNeeded: keyNeededDetail }
   }
 }

@@ -3,14 +3,13 @@ import { plain } from '../../domain/money.ts'
 import type { OrderItem } from '../../domain/order.ts'
 import { orderXsd } from '../../schemas/purchase-order.ts'
 import { childType, type ElementType, rootType } from '../../schemas/vocabulary.ts'
-import { uris } from '../links.ts'
 import { type Notice, refusalNotice } from '../notice.ts'
-import type { ProblemDocument } from '../problem.ts'
+import { isHidden, type ProblemDocument } from '../problem.ts'
 import type { Context } from '../representation.ts'
 import { renderPage, type Title } from '../views.ts'
 import { type Errors, type Field, fieldOf, noErrors, type Values } from './fields.ts'
 import { label } from './format.ts'
-import { errorsOf, invalidNotice, notFound } from './order-form-errors.ts'
+import { errorsOf, invalidNotice, isOneOf, mayBePlaced, notFound, reusedNotice } from './order-form-errors.ts'
 import { firstLines, isAllBlank, type Lines, lineOf, linesOf, linesWithin } from './order-form-lines.ts'
 import {
   catalogueOptions,
@@ -114,17 +113,13 @@ function noticeOf({ problem, tag }: OrderForm, { base }: Context): Notice | unde
     }
   }
   if (problem?.status === 401) return refusalNotice(problem, 'the order')
-  if (problem?.type === uris(base).problem('idempotency-key-reused')) {
-    return {
-      kind: 'problem',
-      title: 'This form was sent before',
-      detail: 'It placed an order with other content. To place this order as well, send the form again.'
-    }
+  if (problem && isOneOf(problem, reusedNotice.codes, base)) {
+    return { kind: 'problem', title: reusedNotice.title, detail: reusedNotice.detail }
   }
-  if (problem?.errors && invalidNotice.codes.some((code) => problem.type === uris(base).problem(code))) {
+  if (problem?.errors && isOneOf(problem, invalidNotice.codes, base)) {
     return { kind: 'problem', title: invalidNotice.title, detail: invalidNotice.detail }
   }
-  if (tag !== undefined && problem?.type === uris(base).problem('order-refused')) {
+  if (problem && tag !== undefined && isOneOf(problem, ['order-refused'], base)) {
     return { kind: 'problem', title: 'The order cannot be changed now', detail: problem.detail }
   }
   return problem && { kind: 'problem', title: problem.title, detail: problem.detail }
@@ -142,6 +137,12 @@ function withoutOrderId(problem: ProblemDocument): ProblemDocument {
 /** The customer who filled in a form that was refused because they are no longer signed in. It must not become another's, or a guest's. */
 function originalCustomer({ problem, values }: OrderForm): string | undefined {
   return problem?.status === 401 ? values.get('_customer') : undefined
+}
+
+/** Whether the user must sign in to send the form again. To change an order, they may have to do so as another customer. */
+function mustSignIn({ problem, idempotencyKey }: OrderForm): boolean {
+  if (!problem) return false
+  return idempotencyKey === undefined ? isHidden(problem) : problem.status === 401
 }
 
 function customerOf(caller: Caller): string | undefined {
@@ -241,7 +242,7 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
   const shown = namesOnPage(values, lines)
   const { errors, listed } = errorsOf(values, problem?.errors ?? [], lines, shown)
   const isShown = new Set(shown)
-  const isHidden = (name: string) => !isShown.has(name) && lineOf(name) === undefined && !name.startsWith('_')
+  const hasNoField = (name: string) => !isShown.has(name) && lineOf(name) === undefined && !name.startsWith('_')
   return renderPage(
     'order-form',
     form.title,
@@ -250,9 +251,10 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
       catalogueOptions: catalogueOptions(form.products),
       rows: makeRows(form, lines, errors, context.currency),
       ...makeOtherFields(values, errors),
-      hidden: [...values].filter(([name, value]) => isHidden(name) && value !== ''),
+      hidden: [...values].filter(([name, value]) => hasNoField(name) && value !== ''),
       listed,
       refusal: noticeOf(problem ? { ...form, problem } : form, context),
+      mustSignIn: mustSignIn(form),
       customer: originalCustomer(form) ?? customerOf(context.caller),
       mayOrder: hasScope(context.caller, 'order'),
       keptPrices: keptPrices(form.kept),
@@ -268,7 +270,6 @@ export function renderOrderForm(form: OrderForm, context: Context): string {
  * comes back replaces it. Undefined: the form is no draft. It may be placed already, or some of its lines are missing.
  */
 function draftUse({ idempotencyKey, problem, moreRows, leftOut }: OrderForm, { base }: Context): 'restored' | 'replaced' | undefined {
-  const mayBePlaced = problem !== undefined && (problem.status >= 500 || problem.type === uris(base).problem('idempotency-in-flight'))
-  if (idempotencyKey === undefined || leftOut || mayBePlaced) return undefined
+  if (idempotencyKey === undefined || leftOut || (problem && mayBePlaced(problem, base))) return undefined
   return problem || moreRows !== undefined ? 'replaced' : 'restored'
 }

@@ -87,14 +87,18 @@ t.test('an order that is only checked is kept, until the page that shows it plac
   t.ok(await isBlank(page))
 })
 
-const outage =
-  '<problem xmlns="urn:ietf:rfc:7807"><type>/problems/store-unavailable</type><title>No database</title><status>503</status></problem>'
+const problem = (status: number, code: string, title: string) => ({
+  status,
+  contentType: 'application/problem+xml',
+  body: `<problem xmlns="urn:ietf:rfc:7807"><type>/problems/${code}</type><title>${title}</title><status>${status}</status></problem>`
+})
 
 for (const [answer, message] of [
   [{ status: 502, body: 'bad gateway' }, 'Your order may have arrived'],
-  [{ status: 503, contentType: 'application/problem+xml', body: outage }, 'No database']
+  [problem(503, 'store-unavailable', 'No database'), 'No database'],
+  [problem(409, 'idempotency-in-flight', 'It still runs'), 'It still runs']
 ] as const) {
-  t.test(`after a ${answer.status} the order is not kept, because it may have arrived`, async (t) => {
+  t.test(`after a ${answer.status} that says “${message}” the order is not kept, because it may have arrived`, async (t) => {
     const { page } = await visit(t, shop, {}, [answer.status])
     await openForm(page, shop, '?product=ABC-1&quantity=2')
     t.match(await storedText(page), 'ABC-1')
