@@ -1,10 +1,10 @@
 import { hasScope, mayShip, settableStatuses } from '../domain/caller.ts'
-import type { Order, SellerDetails } from '../domain/order.ts'
+import { isActive, type Order, type SellerDetails } from '../domain/order.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
 import { orderStatusXsd } from '../schemas/order-status.ts'
 import { childType, rootType } from '../schemas/vocabulary.ts'
 import { linkElement, uris } from './links.ts'
-import { orderLinks, orderName, orderValidators } from './order.ts'
+import { orderLinks, orderName, orderValidators, progressSteps } from './order.ts'
 import { type Context, instant, makeRepresentations } from './representation.ts'
 import { shipForm } from './shipment.ts'
 import { fieldOf, noErrors, type Values } from './views/fields.ts'
@@ -52,14 +52,18 @@ export const orderStatusRepresentations = makeRepresentations<Order>({
   html: (order, context) => {
     const isSeller = hasScope(context.caller, 'fulfilment')
     const next = settableStatuses(context.caller, order)
+    const form = mayShip(context.caller, order) ? shipForm(order) : undefined
     const typed = new Map(context.notice?.kind === 'problem' ? context.typed : [])
     const data = {
       order,
       notice: context.notice,
-      next,
+      steps: progressSteps(order.status),
+      // The form of a shipment ships the order.
+      forward: next.filter((status) => isActive(status) && !(form && status === 'shipped')),
+      final: next.filter((status) => !isActive(status)),
       refused: typed.get('status'),
       fields: isSeller ? sellerFields(order, typed) : [],
-      shipForm: mayShip(context.caller, order) ? shipForm(order) : undefined
+      shipForm: form
     }
     return renderPage('order-status', ['Status of order ', orderName(order)], data, context)
   },

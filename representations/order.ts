@@ -2,7 +2,19 @@ import { hasScope, mayCancel, mayChange, mayEdit, mayShip, settableStatuses } fr
 import { defined } from '../domain/defined.ts'
 import { acceptedItems, type LineAnswer } from '../domain/line-answers.ts'
 import { plain } from '../domain/money.ts'
-import type { Address, Extension, Order, OrderHead, OrderHeader, OrderStatus, Party, SellerDetails } from '../domain/order.ts'
+import {
+  type Address,
+  canBecome,
+  type Extension,
+  isActive,
+  type Order,
+  type OrderHead,
+  type OrderHeader,
+  type OrderStatus,
+  orderStatuses,
+  type Party,
+  type SellerDetails
+} from '../domain/order.ts'
 import { type Element, element, textElement } from '../schemas/element.ts'
 import { orderXsd } from '../schemas/purchase-order.ts'
 import { rootType } from '../schemas/vocabulary.ts'
@@ -147,7 +159,12 @@ export function partlyShipped({
   isRestCancelled
 }: Pick<Order, 'status' | 'shipmentCount' | 'isRestCancelled'>): string | undefined {
   if (isRestCancelled) return 'The rest was cancelled'
-  return status === 'accepted' && shipmentCount !== undefined ? 'Shipped in part' : undefined
+  return canBecome(status, 'shipped') && shipmentCount !== undefined ? 'Shipped in part' : undefined
+}
+
+/** The statuses that an order has one after the other. One that has ended early shows how it began, and its end. */
+export function progressSteps(status: OrderStatus): readonly OrderStatus[] {
+  return isActive(status) ? orderStatuses.filter(isActive) : [orderStatuses[0], status]
 }
 
 /** The order's name for people: the buyer's number, or else the start of its id. */
@@ -179,6 +196,7 @@ export const orderRepresentations = makeRepresentations<Order>({
       notice,
       shipments,
       links,
+      steps: progressSteps(order.status),
       partly: partlyShipped(order)
     }
     return renderPage('order', ['Order ', orderName(order)], data, context)

@@ -63,15 +63,28 @@ function describe(found) {
   return { name, price: price.value, shown, ...quantityLimits(found, units[unit]?.step) }
 }
 
+/** The most pages of products to look at for a barcode. */
+const mostPages = 20
+
 /** Finds the product with a GTIN, which a scanner types. A product whose number looks like a GTIN goes first. */
 async function askForBarcode(code) {
   if (!/^(?:\d{8}|\d{12,14})$/.test(code)) return undefined
-  const answer = await get(`${products}?${new URLSearchParams({ q: code, limit: '50' })}`)
-  if (!answer.ok) return unavailable
-  const { product: found } = await answer.json()
   // A GTIN is the same with zeros before it.
   const isSame = ({ gtin }) => gtin?.padStart(14, '0') === code.padStart(14, '0')
-  const one = found.find(({ id }) => id === code) ?? found.find(({ gtin }) => gtin === code) ?? found.find(isSame)
+  const coded = []
+  let next = `${products}?${new URLSearchParams({ q: code, limit: '50' })}`
+  // Other products may mention the number, so the one that has it may be on a later page.
+  for (let pages = 1; next !== undefined; pages += 1) {
+    if (pages > mostPages) return unavailable
+    const answer = await get(next)
+    if (!answer.ok) return unavailable
+    const { product: found, link } = await answer.json()
+    const own = found.find(({ id }) => id === code)
+    if (own) return { id: code, ...describe(own) }
+    coded.push(...found.filter(isSame))
+    next = link.find(({ rel }) => rel === 'next')?.href
+  }
+  const one = coded.find(({ gtin }) => gtin === code) ?? coded[0]
   return one && { id: one.id, ...describe(one) }
 }
 

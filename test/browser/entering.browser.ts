@@ -220,6 +220,26 @@ t.test('after a quantity, Enter goes to the next blank line, so that a scan neve
   t.equal(await page.getByLabel('Product 2').inputValue(), 'EL-LEVER-3P')
 })
 
+t.test('a scan finds the product that has the number among very many that only mention it', async (t) => {
+  const code = '4012345678901'
+  const { page } = await visit(t, shop)
+  const product = { price: '1' as never, unit: 'C62', categories: [], images: [], backorder: true }
+  const mentions = (start: string) =>
+    Array.from({ length: 60 }, (_, i) => ({
+      id: `${start}-${i}`,
+      draft: { ...product, name: `Label ${code}`, description: `${code} ${code} ${code}` }
+    }))
+  await shop.store.importProducts(mentions('A'))
+  await shop.store.createProduct('M-OWN', { ...product, name: 'A pen with a very long name that says nothing of its number', gtin: code })
+  await shop.store.importProducts(mentions('Z'))
+  await page.goto(`${shop.url}/order`)
+  await page.locator('#document').waitFor({ state: 'visible' })
+  await page.getByLabel('Product 1').focus()
+  await scan(page, code)
+  await page.locator('.lines output').first().filter({ hasText: 'A pen' }).waitFor()
+  t.equal(await page.getByLabel('Product 1').inputValue(), 'M-OWN')
+})
+
 t.test('an unknown barcode is reported, and the next scan goes into the next line', async (t) => {
   const { page } = await visit(t, shop, {}, [404])
   await page.goto(`${shop.url}/order`)
