@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { KeyUses } from '../background/key-uses.ts'
 import { type Caller, guest, isValidKey } from '../domain/caller.ts'
-import { hashKey, shownKey, shownKeyHash, signedOut, unauthenticated } from '../http/credentials.ts'
+import { hashKey, shownKey, signedOut, unauthenticated } from '../http/credentials.ts'
 import { isForm } from '../http/form-post.ts'
 import { addWait } from '../http/hooks.ts'
 import { keyPrefix } from '../http/masked-names.ts'
@@ -21,6 +21,8 @@ declare module 'fastify' {
     readonly caller: Caller
     /** The sender, once it is found out: from the key of the request, or from its document. */
     identity: Caller | undefined
+    /** The digest of the key that first told who the caller is. */
+    callerKeyHash: string | undefined
     /** The caller that a key belongs to, if the key is valid now. */
     callerOfKey(key: string): Promise<Caller | undefined>
     /** The refusal of the request's key, if the document is read before the request is refused. */
@@ -72,6 +74,7 @@ export default fp(
       const key = await request.read((store) => store.findKey(hash))
       if (!key || !isValidKey(key, now)) return undefined
       uses.note(key.id, now)
+      request.callerKeyHash ??= hash
       return { kind: 'key', keyId: key.id, customer: key.customer, scopes: key.scopes }
     }
 
@@ -91,6 +94,7 @@ export default fp(
     }
 
     app.decorateRequest('identity', undefined)
+    app.decorateRequest('callerKeyHash', undefined)
     app.decorateRequest('caller', {
       getter(this: FastifyRequest) {
         return this.identity ?? guest
@@ -102,7 +106,7 @@ export default fp(
     })
     app.decorateRequest('requireKeyStill', async function (this: FastifyRequest) {
       if (this.caller.kind === 'guest') return
-      const hash = shownKeyHash(this.headers.authorization) ?? this.signedInKey
+      const hash = this.callerKeyHash
       if (hash === undefined || !(await findCaller(this, hash))) throw unauthenticated('The API key was revoked or has expired.')
     })
     addWait(app, 'onRequest', (request, _reply, done) => {

@@ -33,7 +33,8 @@ declare module 'fastify' {
     /**
      * Waits for the caller's turn to write a large order. The turn ends when the answer is written: an order takes several times its
      * size from when it is decided until then.
-     * @throws Problem `overloaded` when the client has gone meanwhile, `too-many-requests` as `rateRefusal` says
+     * @throws Problem `overloaded` when the client has gone meanwhile, `unauthenticated` when its key was revoked meanwhile,
+     * `too-many-requests` as `rateRefusal` says
      */
     largeWriteTurn(): Promise<void>
     /**
@@ -174,6 +175,7 @@ export default fp(
 
     app.decorateRequest('largeWriteTurn', async function (this: FastifyRequest) {
       await waitForLargeWrite(this)
+      await this.requireKeyStill()
       const refusal = this.rateRefusal()
       if (refusal) throw refusal
     })
@@ -194,5 +196,5 @@ export default fp(
       if (exceeded) throw refusal(exceeded, 'downloads of the whole catalogue', `${downloadLimits.perCaller} at most`)
     })
   },
-  { name: 'sharing', fastify: '5.x', dependencies: ['admission', 'documents', 'problems', 'sending', 'store'] }
+  { name: 'sharing', fastify: '5.x', dependencies: ['admission', 'auth', 'documents', 'problems', 'sending', 'store'] }
 )

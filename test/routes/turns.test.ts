@@ -5,6 +5,7 @@ import { senderName } from '../../http/sender-name.ts'
 import { orderXml, type Shop, xml } from '../build.ts'
 import { listening, message } from '../http/wire.ts'
 import { stopClock } from '../stopped-clock.ts'
+import { cxmlLine, cxmlOrder, secretOf } from './buyer-fixtures.ts'
 import { json } from './feed.ts'
 import { countCalls, hold } from './held-verb.ts'
 import { get, type Headers, html, setUp } from './shipped-order.ts'
@@ -240,4 +241,36 @@ t.test('a write whose turn comes too late is refused for a while, and nothing of
   t.equal(calls(), 1)
   t.equal((await shop.store.webhooks('Acme')).length, 2)
   t.equal((await makeWebhook(shop, key)).statusCode, 201)
+})
+
+t.test('a key that is revoked while its large order waits for its turn places nothing, wherever the key was shown', async (t) => {
+  const { shop } = await setUp(t)
+  const notes = `<note>${'x'.repeat(3_900)}</note>`.repeat(20)
+  for (const shown of ['header', 'document']) {
+    const key = await shop.key(shown, 'order')
+    const lines = [cxmlLine({ product: 'ABC-1', price: '' })]
+    const long = Array.from({ length: 20 }, (_, i) => `<Extrinsic name="e${i}">${'x'.repeat(3_900)}</Extrinsic>`).join('')
+    const post = (number: string) =>
+      shop.app.inject({
+        method: 'POST',
+        url: '/order',
+        headers: { ...xml, ...(shown === 'header' ? key : {}) },
+        payload:
+          shown === 'header'
+            ? orderXml({ 'ABC-1': 1 }, `<order-number>${number}</order-number>${notes}`)
+            : cxmlOrder({ number, payloadId: number, secret: secretOf(key), header: long, lines })
+      })
+    const { letGo, calls } = hold(shop, 'placeOrder', 1)
+    const first = post('PO-1')
+    while (calls() < 1) await turn()
+    const { calls: keysFound } = hold(shop, 'findKey', 0)
+    const second = post('PO-2')
+    while (keysFound() < 1) await turn()
+    const { id = '' } = (await shop.store.keys()).find(({ customer }) => customer === shown) ?? {}
+    await shop.store.revokeKey(id)
+    letGo()
+    t.match((await first).body, shown === 'header' ? '<order' : 'code="200"', 'it was being placed before')
+    t.match((await second).body, shown === 'header' ? /unauthenticated/ : /code="401"/, shown)
+    t.equal((await shop.store.orders({ limit: 5, customer: shown })).items.length, 1, shown)
+  }
 })
