@@ -32,9 +32,10 @@ csv     a heading line with the columns id, name and price, and any of descripti
         An empty cell has no value. The heading decides what separates all cells: a semicolon if it has one, a tab
         if it has one, and a comma otherwise
 
-A product without on-hand keeps its stock (a new product has 0), and one without unit gets ${piece}. Products with errors are refused: their errors are
-printed on standard error with their lines, the other products are imported, and the exit status is 1. If an id comes
-more than once, the last line counts. Standard error names each such line, and the exit status stays as it is.`,
+A product without on-hand keeps its stock (a new product has 0), and one without unit gets ${piece}. Products with errors
+are refused: their errors are printed on standard error with their lines, the other products are imported, and the exit
+status is 1. If an id comes more than once, the last line counts. Standard error names each such line, and the exit
+status stays as it is.`,
 
   async run(args) {
     const { values, operands } = readArguments(args, { format: { type: 'string' }, 'dry-run': { type: 'boolean' } }, ['FILE'])

@@ -112,9 +112,8 @@ export interface WebhookProgress {
   readonly delivery?: Delivery
   /**
    * `delivered`: the event at the position was delivered. `skip`: it was deleted before that. With `yields` the claim ends, although
-   * more events may wait. `retry`: the receiver failed, for the
-   * `failures`th time with this event, and gets it again after so many milliseconds. `postpone`: the shop
-   * failed, which is no attempt. `disable`: the webhook is disabled for a reason.
+   * more events may wait. `retry`: the receiver has now failed `failures` times with this event, and gets it again after so many
+   * milliseconds. `postpone`: the shop failed, which is no attempt. `disable`: the webhook is disabled for a reason.
    */
   readonly step:
     | { readonly kind: 'delivered' | 'skip'; readonly position: number; readonly yields?: boolean }

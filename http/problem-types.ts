@@ -1,5 +1,6 @@
 import { transitionText } from '../domain/order.ts'
 import { documentLimits } from '../schemas/document-limits.ts'
+import { keyPrefix } from './masked-names.ts'
 import type { ProblemCode } from './problem-codes.ts'
 
 export interface ProblemType {
@@ -31,8 +32,7 @@ export const problemTypes: Readonly<Record<ProblemCode, ProblemType>> = {
   unauthenticated: {
     status: 401,
     title: 'Sign in, or send a valid API key',
-    explanation:
-      'Send an API key from the shop: "Authorization: Bearer tp_…", or Basic with the key as the password. A wrong, expired or revoked key is refused on every request, even where no key is needed.'
+    explanation: `Send an API key from the shop: "Authorization: Bearer ${keyPrefix}…", or Basic with the key as the password. A wrong, expired or revoked key is refused on every request, even where no key is needed.`
   },
   forbidden: {
     status: 403,

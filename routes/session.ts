@@ -19,7 +19,7 @@ const session: RoutePlugin = async (app, { config }) => {
 
   app.get('/session', { config: { ...shown, describes: getSession } }, async (request, reply) => {
     const next = localPath(new URL(request.url, 'http://localhost').searchParams.get('next'), base)
-    return reply.represent({ caller: request.caller, next, isSignedOut: isSignedOut(request), keyPrefix, sessionSeconds } satisfies SignIn)
+    return reply.represent({ ...formOf(request, next), caller: request.caller } satisfies SignIn)
   })
 
   app.post('/session', { config: { ...shown, form: { redirects: false }, describes: signIn } }, async (request, reply) => {
@@ -39,9 +39,7 @@ const session: RoutePlugin = async (app, { config }) => {
     const caller = await request.callerOfKey(key)
     if (caller) return reply.signIn(key).redirect(next ?? (mayListOrders(caller) ? uri.orders : uri.session), 303)
     const wrong = key === '' ? 'Enter the key.' : 'This key is not valid: it is unknown, expired or revoked.'
-    return reply
-      .code(422)
-      .represent({ caller: guest, next, isSignedOut: isSignedOut(request), keyPrefix, sessionSeconds, wrong } satisfies SignIn)
+    return reply.code(422).represent({ ...formOf(request, next), caller: guest, wrong } satisfies SignIn)
   })
 
   app.delete('/session', { config: { ...shown, describes: signOut } }, async (_request, reply) => {
@@ -49,9 +47,9 @@ const session: RoutePlugin = async (app, { config }) => {
   })
 }
 
-/** Whether the person signed in before, with a key that is no longer valid. */
-function isSignedOut({ caller, signedInKey }: FastifyRequest): boolean {
-  return signedInKey !== undefined && caller.kind === 'guest'
+/** What the sign-in form shows, whoever asks for it. */
+function formOf({ caller, signedInKey }: FastifyRequest, next: string | undefined): Omit<SignIn, 'caller' | 'wrong'> {
+  return { next, isSignedOut: signedInKey !== undefined && caller.kind === 'guest', keyPrefix, sessionSeconds }
 }
 
 const getSession = { id: 'getSession', summary: 'The page to sign in and out', answers: { 200: 'The page.' } } as const
