@@ -3,7 +3,7 @@
  * which postgres.js 3.4 has not, and it sends the statements of a transaction without waiting for each answer.
  */
 
-import { setTimeout as sleep, setImmediate as turnOfTheLoop } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { perhapsStored } from '../outcomes.ts'
 import { connectTimeout } from './connect-timeout.ts'
@@ -54,6 +54,8 @@ export class Database implements Queries {
   readonly #pool: pg.Pool
   /** The names of prepared statements, by SQL text. */
   readonly #names = new Map<string, string>()
+  /** When each connection was made, in milliseconds of `performance.now()`. */
+  readonly #madeAt = new WeakMap<pg.PoolClient, number>()
   #closing: Promise<void> | undefined
 
   constructor(url: string, poolSize: number) {
@@ -72,12 +74,15 @@ export class Database implements Queries {
     })
     // The queries of a lost connection fail by themselves. Without a listener, the event would end the process.
     this.#pool.on('error', () => {})
-    this.#pool.on('connect', (client) => client.on('error', () => {}))
+    this.#pool.on('connect', (client) => {
+      this.#madeAt.set(client, performance.now())
+      client.on('error', () => {})
+    })
   }
 
   /** Runs a statement that only reads. It is planned for its values. */
   query<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
-    return reading(() => this.#run({ text, values: [...values] }))
+    return reading((madeAfter) => this.#run({ text, values: [...values] }, madeAfter))
   }
 
   /** Runs a statement that writes. */
@@ -96,7 +101,7 @@ export class Database implements Queries {
 
   /** Runs statements that only read. All of them see the same state of the database. */
   snapshot<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
-    return reading(() => this.#transaction('REPEATABLE READ READ ONLY', failures, work))
+    return reading((madeAfter) => this.#transaction('REPEATABLE READ READ ONLY', failures, work, madeAfter))
   }
 
   /**
@@ -104,15 +109,31 @@ export class Database implements Queries {
    * right at any size of the table. A join that was planned while a table was small would keep reading all of it.
    */
   prepared<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
-    return reading(() => this.#run({ name: this.#name(text), text, values: [...values] }))
+    return reading((madeAfter) => this.#run({ name: this.#name(text), text, values: [...values] }, madeAfter))
   }
 
-  async #run<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<Row[]> {
+  async #run<Row extends pg.QueryResultRow>(statement: pg.QueryConfig, madeAfter?: number): Promise<Row[]> {
     if (this.#isFull) throw overloaded()
+    let client: pg.PoolClient | undefined
+    let hasFailed = true
     try {
-      return (await this.#pool.query<Row>(statement)).rows
+      client = await this.#connection(madeAfter)
+      const { rows } = await client.query<Row>(statement)
+      hasFailed = false
+      return rows
     } catch (error) {
       throw failure(error)
+    } finally {
+      client?.release(hasFailed)
+    }
+  }
+
+  /** @param madeAfter closes connections that are older, by `performance.now()`. Those that the pool has yet to open are younger. */
+  async #connection(madeAfter = 0): Promise<pg.PoolClient> {
+    for (;;) {
+      const client = await this.#pool.connect()
+      if ((this.#madeAt.get(client) ?? 0) >= madeAfter) return client
+      client.release(true)
     }
   }
 
@@ -144,10 +165,11 @@ export class Database implements Queries {
   async #transaction<T>(
     mode: 'READ COMMITTED' | 'REPEATABLE READ READ ONLY',
     undone: Failures,
-    work: (queries: Queries) => Promise<T>
+    work: (queries: Queries) => Promise<T>,
+    madeAfter?: number
   ): Promise<T> {
     if (this.#isFull) throw undone.tooLong()
-    const client = await this.#pool.connect().catch((error) => {
+    const client = await this.#connection(madeAfter).catch((error) => {
       throw failure(error, undone)
     })
     const sent: Promise<pg.QueryResult>[] = []
@@ -193,15 +215,15 @@ export class Database implements Queries {
   }
 }
 
-/** Reads once more if the connection has ended. After a failover or a restart, all of the pool have. */
-async function reading<T>(read: () => Promise<T>): Promise<T> {
+/**
+ * Reads once more if the connection has ended, on a connection that is made after that: when a failover, a restart or an operator ends
+ * connections, each of the pool may have ended already, or is the next.
+ */
+async function reading<T>(read: (madeAfter?: number) => Promise<T>): Promise<T> {
   try {
     return await read()
   } catch (error) {
     if (!(error instanceof Error && isConnectionEnded(error.cause))) throw error
-    // The pool learns in the next turn of the event loop that the others have ended, too. The first one here may be the end of this turn.
-    await turnOfTheLoop()
-    await turnOfTheLoop()
-    return read()
+    return read(performance.now())
   }
 }

@@ -19,6 +19,19 @@ await client.connect()
 await client.query(${JSON.stringify(endAll)})
 await client.end()`
 
+/** A query that is at work for as long as the table `ended` is not there. */
+const untilEnded = (columns: string) => `SELECT ${columns} FROM pg_sleep(CASE WHEN to_regclass('ended') IS NULL THEN 600 ELSE 0 END)`
+
+/** The connections at such a query, once there are so many. */
+async function atWork(url: string, count: number): Promise<{ pid: number }[]> {
+  const working = `SELECT pid FROM pg_stat_activity
+     WHERE datname = current_database() AND query LIKE '%FROM pg_sleep(CASE%' AND state = 'active' AND pid <> pg_backend_pid()`
+  for (;;) {
+    const found = await execute<{ pid: number }>(url, working)
+    if (found.length >= count) return found
+  }
+}
+
 t.test('reads whose connection has ended are sent again, on another one', async (t) => {
   const { url, database } = await openShopOn(t, server, Database, size)
   const read = () => Promise.all(Array.from({ length: size }, () => database.query<{ one: number }>('SELECT 1 AS one')))
@@ -26,10 +39,25 @@ t.test('reads whose connection has ended are sent again, on another one', async 
   t.same(await read(), expected)
   await execute(url, endAll)
   t.same(await read(), expected, 'connections that were idle')
-  const waiting = Promise.all(Array.from({ length: size }, () => database.query<{ one: number }>('SELECT 1 AS one FROM pg_sleep(0.3)')))
-  while ((await execute(url, "SELECT FROM pg_stat_activity WHERE query LIKE '%pg_sleep(0.3)' AND state = 'active'")).length < size);
+  const waiting = Promise.all(Array.from({ length: size }, () => database.query<{ one: number }>(untilEnded('1 AS one'))))
+  await atWork(url, size)
+  await execute(url, 'CREATE TABLE ended ()')
   await execute(url, endAll)
   t.same(await waiting, expected, 'and those that were at work')
+})
+
+t.test('a read is not sent again on a connection from before, which may be the next that is ended', async (t) => {
+  const { url, database } = await openShopOn(t, server, Database, size)
+  const connection = () => database.query<{ pid: number }>('SELECT pg_backend_pid() AS pid FROM pg_sleep(0.1)')
+  const before = (await Promise.all(Array.from({ length: size }, connection))).map(([row]) => row?.pid)
+  const waiting = database.query<{ pid: number }>(untilEnded('pg_backend_pid() AS pid'))
+  const [active] = await atWork(url, 1)
+  await execute(url, 'CREATE TABLE ended ()')
+  await execute(url, 'SELECT pg_terminate_backend($1, 60000)', [active?.pid])
+  const [row] = await waiting
+  t.ok(before.includes(active?.pid))
+  t.notOk(before.includes(row?.pid), 'it was sent again on a new connection')
+  t.same(await connection(), [row], 'which stays in the pool')
 })
 
 t.test('a read finds a connection that works although the others have ended, and nobody knows it yet', async (t) => {
