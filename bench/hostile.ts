@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { makeExchange, open, startLoader } from './load.ts'
 import { comparesReleases, machine, percentile, pick, print, random, settings, table } from './measure.ts'
 import { megabytes } from './process.ts'
-import { order, type Release, startReleases } from './releases.ts'
+import { longNamed, order, orderOf, type Release, startReleases } from './releases.ts'
 import { get, post } from './shop.ts'
 
 const options = settings({ rounds: 1, seconds: 10 }, [...comparesReleases, 'only'])
@@ -26,6 +26,7 @@ interface Attack {
 
 const next = random(options.seed)
 const large = order(10_000, next)
+const wide = orderOf(longNamed, next)
 const longName = 'a'.repeat(17_000)
 const repeated = `{"${longName}":{${Array.from({ length: 20_000 }, (_, i) => `"b${i >> 1}":"1"`).join(',')}}}`
 const misplaced = `<purchase-order>${'<item><quantity>1</quantity><product-id>A</product-id></item>'.repeat(20_000)}</purchase-order>`
@@ -36,6 +37,8 @@ const attacks: Readonly<Record<string, Attack | undefined>> = {
   nothing: undefined,
   'two clients that post orders of 10,000 lines': { connections: 2, request: large, reads: true },
   '… with RATE_LIMIT=off': { connections: 2, request: large, reads: true, unlimited: true },
+  'two clients that post orders of 10,000 products with long names': { connections: 2, request: wide, reads: true },
+  '… with Prefer: return=minimal': { connections: 2, request: wide.replace('\r\n', '\r\nPrefer: return=minimal\r\n'), reads: true },
   'ten clients that post JSON of 10,000 repeated members': { connections: 10, request: post('application/json', repeated), reads: true },
   'ten clients that post 20,000 misplaced elements': { connections: 10, request: post('application/xml', misplaced), reads: true },
   '100 orders of 10,000 lines at once': { connections: 100, request: large, reads: true },

@@ -13,9 +13,9 @@ const options = settings({ rounds: 1, seconds: 25 }, comparesReleases)
 const customers = [0, 1, 3] as const
 const products = Array.from({ length: 10_000 }, (_, i) => `BENCH-${i}`)
 const xml = { 'content-type': 'application/xml', prefer: 'return=minimal' }
-const orderOf = (ids: readonly string[]) =>
+const bodyOf = (ids: readonly string[]) =>
   `<purchase-order>${ids.map((id) => `<item><product-id>${id}</product-id><quantity>1</quantity></item>`).join('')}</purchase-order>`
-const large = orderOf(products)
+const large = bodyOf(products)
 
 const place = (port: number, from: string, body: string) =>
   ask(port, from, undefined, { method: 'POST', path: '/order', headers: xml, body })
@@ -35,7 +35,7 @@ async function placeSmall(port: number, until: number): Promise<{ readonly laten
   const placed: Promise<Answered>[] = []
   for (let i = 0; performance.now() < until; i++) {
     const begun = performance.now()
-    const answer = place(port, '127.0.2.1', orderOf([products[i % products.length] ?? '']))
+    const answer = place(port, '127.0.2.1', bodyOf([products[i % products.length] ?? '']))
     placed.push(answer)
     void answer.then(() => latencies.push(performance.now() - begun))
     await sleep(100)

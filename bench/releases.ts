@@ -31,10 +31,13 @@ export function folder(directory: string): string {
   return made
 }
 
+/** Products whose names have 250 characters. An order of all of them is answered with 5 MB of XML. */
+export const longNamed: readonly string[] = Array.from({ length: 10_000 }, (_, i) => `LONG-${i}`)
+
 /** Products with stock that does not run out. `ABC-1` is the product that bench/hostile.ts requests. */
 export function catalogue(ids: readonly string[]): string {
   const product = (id: string) =>
-    `<product id="${id}"><name>Hex bolt M8 × 40, zinc plated</name><description>${'Steel, strength class 8.8, DIN 933. '.repeat(6)}</description>` +
+    `<product id="${id}"><name>${'Hex bolt M8 × 40, zinc plated'.padEnd(id.startsWith('LONG') ? 250 : 0, '.')}</name><description>${'Steel, strength class 8.8, DIN 933. '.repeat(6)}</description>` +
     '<price>9.99</price><unit>C62</unit><category>Fasteners</category><on-hand>900000000</on-hand></product>'
   return `<catalogue>${ids.map(product).join('')}</catalogue>`
 }
@@ -42,7 +45,7 @@ export function catalogue(ids: readonly string[]): string {
 /** Makes a database with the products. @param build the folder of a compiled release. @returns its path */
 export async function makeDatabase(directory: string, build: string): Promise<string> {
   const file = join(folder(directory), 'catalogue.xml')
-  writeFileSync(file, catalogue(['ABC-1', ...productIds]))
+  writeFileSync(file, catalogue(['ABC-1', ...productIds, ...longNamed]))
   const path = join(folder(directory), 'shop.db')
   const imported = startProcess(join(build, 'cli.js'), ['import', file], { DATABASE_URL: `sqlite:${path}` })
   imported.child.stdout?.resume()
@@ -71,8 +74,14 @@ export async function startReleases(
 
 /** A POST request with an order of this many lines, as XML. */
 export function order(lines: number, next: () => number): string {
-  const items = Array.from({ length: lines }, () => {
-    return `<item><product-id>${pick(next, productIds)}</product-id><quantity>${1 + Math.floor(9 * next())}</quantity></item>`
-  })
+  return orderOf(
+    Array.from({ length: lines }, () => pick(next, productIds)),
+    next
+  )
+}
+
+/** A POST request with an order of these products, as XML. */
+export function orderOf(ids: readonly string[], next: () => number): string {
+  const items = ids.map((id) => `<item><product-id>${id}</product-id><quantity>${1 + Math.floor(9 * next())}</quantity></item>`)
   return post('application/xml', `<purchase-order>${items.join('')}</purchase-order>`)
 }

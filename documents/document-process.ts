@@ -1,9 +1,11 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { processEnvironment } from '../config.ts'
 import { entryModule } from '../files.ts'
 import { lowerPriority } from '../priority.ts'
 import type { FinishedJob, FromProcess, ToProcess } from './job.ts'
+import { receiveMessages, sendMessage } from './messages.ts'
 
 export interface ProcessOptions {
   /** MiB of each half of the heap's young generation, if not the default. Less takes less memory, and more processor time. */
@@ -44,34 +46,45 @@ const maxOutput = 2_000
 /** A document process that was started. See `process.ts` for what runs in it. */
 export class DocumentProcess {
   readonly #child: ChildProcess
+  readonly #channel: Socket
+  readonly #started: Promise<void>
   #isReady = false
-  #output = ''
 
   constructor({ semiSpace, growth, niceness, warn }: ProcessOptions, events: ProcessEvents) {
-    this.#child = fork(entry, growth === undefined ? [] : [String(growth)], {
-      serialization: 'advanced',
-      execArgv: [`--max-old-space-size=${heapSize}`, ...(semiSpace === undefined ? [] : [`--max-semi-space-size=${semiSpace}`])],
+    const flags = [`--max-old-space-size=${heapSize}`, ...(semiSpace === undefined ? [] : [`--max-semi-space-size=${semiSpace}`])]
+    this.#child = spawn(process.execPath, [...flags, entry, ...(growth === undefined ? [] : [String(growth)])], {
       // glibc gives blocks of this size or more back to the system when they are freed. By itself it would soon keep blocks of up to 32 MiB.
       env: { MALLOC_MMAP_THRESHOLD_: '131072', ...processEnvironment() },
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc']
+      stdio: ['ignore', 'ignore', 'pipe', 'pipe']
     })
-    const { stderr } = this.#child
-    stderr?.on('data', (chunk: Buffer) => (this.#output = (this.#output + chunk.toString()).slice(-maxOutput)))
-    if (stderr && 'unref' in stderr) (stderr as { unref(): void }).unref()
-    this.#child.on('message', (message: FromProcess) => {
-      if (message !== 'ready') {
-        events.finished(message)
-        return
-      }
-      this.#isReady = true
-      if (this.pid !== undefined) lowerPriority(this.pid, niceness)
-      events.ready()
+    const [, , stderr, channel] = this.#child.stdio as unknown as [null, null, Socket, Socket]
+    this.#channel = channel
+    let output = ''
+    stderr.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-maxOutput)))
+    stderr.unref()
+    this.#started = new Promise((resolve) => {
+      receiveMessages(channel, (message: FromProcess) => {
+        if (message !== 'ready') {
+          events.finished(message)
+          return
+        }
+        this.#isReady = true
+        if (this.pid !== undefined) lowerPriority(this.pid, niceness)
+        events.ready()
+        resolve()
+      })
+      this.#child.on('error', (error) => {
+        warn({ err: error }, 'the document process could not be started')
+        if (this.pid === undefined) events.ended({ code: null, signal: null, output })
+        resolve()
+      })
+      this.#child.once('close', (code, signal) => {
+        events.ended({ code, signal, output })
+        resolve()
+      })
     })
-    this.#child.on('error', (error) => {
-      warn({ err: error }, 'the document process could not be started')
-      if (this.pid === undefined) events.ended({ code: null, signal: null, output: this.#output })
-    })
-    this.#child.once('close', (code, signal) => events.ended({ code, signal, output: this.#output }))
+    // What is sent to a process that has ended is lost, and `ended` is called.
+    channel.on('error', () => undefined)
   }
 
   get pid(): number | undefined {
@@ -85,22 +98,18 @@ export class DocumentProcess {
 
   /** Resolves when it is ready or could not be started. */
   started(): Promise<void> {
-    if (this.#isReady) return Promise.resolve()
-    return new Promise((resolve) => {
-      for (const event of ['message', 'error', 'close']) this.#child.once(event, () => resolve())
-    })
+    return this.#started
   }
 
-  /** The error of a failed send is ignored: the process has ended, and `ended` is called. */
   send(jobs: ToProcess): void {
-    this.#child.send(jobs, () => undefined)
+    sendMessage(this.#channel, jobs)
   }
 
   /** Lets it keep the service's process alive only while it is busy. */
   keepAlive(isBusy: boolean): void {
-    for (const handle of [this.#child, this.#child.channel]) {
-      if (isBusy) handle?.ref()
-      else handle?.unref()
+    for (const handle of [this.#child, this.#channel]) {
+      if (isBusy) handle.ref()
+      else handle.unref()
     }
   }
 

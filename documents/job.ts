@@ -104,7 +104,7 @@ export interface Refusal {
 
 export interface ReadDocument {
   /** JSON of the domain's value. */
-  readonly text: string
+  readonly text: JsonText
   /** The properties of the value that its schema lists as known. */
   readonly known?: Readonly<Record<string, unknown>>
   /** The id of the resource that the document names, if its schema has an `identity`. */
@@ -132,7 +132,7 @@ interface Results {
   /** Undefined while the vocabulary has no word for the order's status. */
   readonly answer: Uint8Array | undefined
   /** The changed order as JSON. */
-  readonly 'change-lines': Omit<ChangedLines, 'order'> & { readonly text: string }
+  readonly 'change-lines': Omit<ChangedLines, 'order'> & { readonly text: JsonText }
 }
 
 export type ResultOf<J extends Job> = Results[J['kind']]

@@ -7,8 +7,10 @@
  * crash of libxml2 or a full heap ends only this process.
  */
 
+import { Socket } from 'node:net'
 import { collectGarbage, garbageCollector } from '../garbage.ts'
 import type { FinishedJob, FromProcess, ToProcess } from './job.ts'
+import { channelDescriptor, receiveMessages, sendMessage } from './messages.ts'
 import { makeRunner } from './run.ts'
 
 /** Outcomes are sent in batches. None waits longer than this for its batch, in milliseconds. */
@@ -18,11 +20,13 @@ const run = makeRunner(collectGarbage)
 
 const tidy = garbageCollector(Number(process.argv[2] ?? Number.POSITIVE_INFINITY))
 
+const channel = new Socket({ fd: channelDescriptor })
+
 function send(message: FromProcess): void {
-  process.send?.(message)
+  sendMessage(channel, message)
 }
 
-process.on('message', (jobs: ToProcess) => {
+receiveMessages(channel, (jobs: ToProcess) => {
   let outcomes: FinishedJob[] = []
   let since = performance.now()
   for (const outcome of run(jobs)) {
@@ -39,6 +43,7 @@ process.on('message', (jobs: ToProcess) => {
 
 // A terminal sends its signals to both processes. The serving process decides when this one ends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
-process.on('disconnect', () => process.exit(0))
+// The serving process has ended.
+channel.on('error', () => undefined).on('close', () => process.exit(0))
 
 send('ready')

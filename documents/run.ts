@@ -1,5 +1,5 @@
 import { writeOrderState, writeResult } from '../dialects/answers.ts'
-import { parseText } from '../domain/deferred.ts'
+import { parseText, toSend } from '../domain/deferred.ts'
 import { changeLines } from '../domain/line-changes.ts'
 import type { Order } from '../domain/order.ts'
 import { emptyInventory, matchesOrder } from '../domain/placing.ts'
@@ -50,7 +50,7 @@ function compare({ wanted, active, currency }: CompareJob): boolean {
 
 function changeOrderLines({ before, document, changes }: ChangeLinesJob) {
   const { order, ...more } = changeLines(parseText(before), parseText(document), changes)
-  return { text: JSON.stringify(order), ...more }
+  return { text: toSend(JSON.stringify(order)), ...more }
 }
 
 /** Jobs of one kind share compiled code and schemas, so the first one in a process takes longer than the others. */

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { networkOf } from '../fairness/networks.ts'
 import type { Connection } from './connection.ts'
+import type { PacedBody } from './paced-body.ts'
 import { cutOff, takenBytes } from './socket-handle.ts'
 
 /** The maximum bytes of unsent responses on all connections together. Each connection has at most one. */
@@ -39,6 +40,8 @@ export class SlowReaders {
   readonly #timeout: number
   readonly #progress = new WeakMap<Socket, Progress>()
   readonly #networks = new WeakMap<Socket, string>()
+  /** The large responses whose parts the sockets are getting. */
+  readonly #bodies = new WeakMap<Socket, PacedBody>()
   readonly #timer = setInterval(() => this.#check(), checkInterval).unref()
 
   /**
@@ -52,6 +55,11 @@ export class SlowReaders {
 
   stop(): void {
     clearInterval(this.#timer)
+  }
+
+  /** Counts what a socket has yet to get of a body as unsent. */
+  watch(socket: Socket, body: PacedBody): void {
+    this.#bodies.set(socket, body)
   }
 
   /** Cuts off readers until the bytes fit. @returns false when the network itself has the most unsent bytes */
@@ -94,12 +102,15 @@ export class SlowReaders {
   }
 
   #unsent(): { readonly waiting: readonly Socket[]; readonly total: number; readonly byNetwork: ReadonlyMap<string, number> } {
-    const waiting = [...this.#open()].map(({ socket }) => socket).filter((socket) => !socket.destroyed && socket.writableLength > 0)
+    const waiting: Socket[] = []
     const byNetwork = new Map<string, number>()
     let total = 0
-    for (const socket of waiting) {
-      total += socket.writableLength
-      byNetwork.set(this.#networkOf(socket), (byNetwork.get(this.#networkOf(socket)) ?? 0) + socket.writableLength)
+    for (const { socket } of this.#open()) {
+      const unsent = socket.destroyed ? 0 : socket.writableLength + (this.#bodies.get(socket)?.unsent ?? 0)
+      if (unsent === 0) continue
+      waiting.push(socket)
+      total += unsent
+      byNetwork.set(this.#networkOf(socket), (byNetwork.get(this.#networkOf(socket)) ?? 0) + unsent)
     }
     return { waiting, total, byNetwork }
   }
