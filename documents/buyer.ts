@@ -15,7 +15,6 @@ import { isUbl, readUbl, ublRoots } from '../dialects/ubl/read.ts'
 import { ublWords } from '../dialects/ubl/words.ts'
 import { cxmlPieces, ublPieces } from '../dialects/units.ts'
 import { locationOf, readElements, type XmlElement } from '../dialects/xml-element.ts'
-import { toSend } from '../domain/deferred.ts'
 import { mostFaults } from '../domain/errors.ts'
 import type { LineChange } from '../domain/line-changes.ts'
 import type { PurchaseOrder } from '../domain/order.ts'
@@ -74,7 +73,7 @@ export function readBuyerDocument(
     const faults = [...own, ...withoutRepeats(own, invalidities), ...reported]
     throw new BuyerProblem(invalid(byLine(faults)), buyer)
   }
-  return { text: toSend(JSON.stringify({ ...withTerms(value as PurchaseOrder, built), hasDocument: true })), digest, buyer }
+  return { text: JSON.stringify({ ...withTerms(value as PurchaseOrder, built), hasDocument: true }), digest, buyer }
 }
 
 /** Finds places of a document that was read before. Undefined when it is in another vocabulary. */

@@ -46,45 +46,45 @@ const maxOutput = 2_000
 /** A document process that was started. See `process.ts` for what runs in it. */
 export class DocumentProcess {
   readonly #child: ChildProcess
-  readonly #channel: Socket
-  readonly #started: Promise<void>
+  readonly #channel: Socket | undefined
+  readonly #started: Promise<unknown>
   #isReady = false
 
   constructor({ semiSpace, growth, niceness, warn }: ProcessOptions, events: ProcessEvents) {
     const flags = [`--max-old-space-size=${heapSize}`, ...(semiSpace === undefined ? [] : [`--max-semi-space-size=${semiSpace}`])]
-    this.#child = spawn(process.execPath, [...flags, entry, ...(growth === undefined ? [] : [String(growth)])], {
+    const child = spawn(process.execPath, [...flags, entry, ...(growth === undefined ? [] : [String(growth)])], {
       // glibc gives blocks of this size or more back to the system when they are freed. By itself it would soon keep blocks of up to 32 MiB.
       env: { MALLOC_MMAP_THRESHOLD_: '131072', ...processEnvironment() },
       stdio: ['ignore', 'ignore', 'pipe', 'pipe']
     })
-    const [, , stderr, channel] = this.#child.stdio as unknown as [null, null, Socket, Socket]
-    this.#channel = channel
     let output = ''
-    stderr.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-maxOutput)))
-    stderr.unref()
-    this.#started = new Promise((resolve) => {
+    child.on('error', (error) => {
+      warn({ err: error }, 'the document process could not be started')
+      if (child.pid === undefined) events.ended({ code: null, signal: null, output })
+    })
+    child.once('close', (code, signal) => events.ended({ code, signal, output }))
+    // Without a free descriptor, Node makes no sockets (`ChildProcess.spawn` at EMFILE).
+    const [, , stderr, channel] = (child.stdio ?? []) as (Socket | undefined)[]
+    stderr?.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-maxOutput)))
+    stderr?.unref()
+    const ready = new Promise<void>((resolve) => {
+      if (!channel) return
       receiveMessages(channel, (message: FromProcess) => {
         if (message !== 'ready') {
           events.finished(message)
           return
         }
         this.#isReady = true
-        if (this.pid !== undefined) lowerPriority(this.pid, niceness)
+        if (child.pid !== undefined) lowerPriority(child.pid, niceness)
         events.ready()
-        resolve()
-      })
-      this.#child.on('error', (error) => {
-        warn({ err: error }, 'the document process could not be started')
-        if (this.pid === undefined) events.ended({ code: null, signal: null, output })
-        resolve()
-      })
-      this.#child.once('close', (code, signal) => {
-        events.ended({ code, signal, output })
         resolve()
       })
     })
     // What is sent to a process that has ended is lost, and `ended` is called.
-    channel.on('error', () => undefined)
+    channel?.on('error', () => undefined)
+    this.#child = child
+    this.#channel = channel
+    this.#started = Promise.race([ready, ...['error', 'close'].map((event) => new Promise((resolve) => child.once(event, resolve)))])
   }
 
   get pid(): number | undefined {
@@ -97,19 +97,19 @@ export class DocumentProcess {
   }
 
   /** Resolves when it is ready or could not be started. */
-  started(): Promise<void> {
-    return this.#started
+  async started(): Promise<void> {
+    await this.#started
   }
 
   send(jobs: ToProcess): void {
-    sendMessage(this.#channel, jobs)
+    if (this.#channel) sendMessage(this.#channel, jobs)
   }
 
   /** Lets it keep the service's process alive only while it is busy. */
   keepAlive(isBusy: boolean): void {
     for (const handle of [this.#child, this.#channel]) {
-      if (isBusy) handle.ref()
-      else handle.unref()
+      if (isBusy) handle?.ref()
+      else handle?.unref()
     }
   }
 

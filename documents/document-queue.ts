@@ -34,6 +34,9 @@ export interface QueueOptions extends ProcessOptions {
   readonly window: WindowLimits
 }
 
+/** Outcomes that are handed over in one turn of the event loop. Each lets a request go on, which costs about as much as a small read. */
+const outcomesPerTurn = 8
+
 /** After this many failed starts in a row, the waiting jobs fail. */
 const maxFailedStarts = 3
 
@@ -56,7 +59,7 @@ export class DocumentQueue {
   /** Tasks that were in flight when a process ended, and wait or are tried again: one of them may have ended it. */
   readonly #suspects = new Set<Task>()
   /** Outcomes on their way to those who wait for them. */
-  readonly #outcomes = new FewPerTurn()
+  readonly #outcomes = new FewPerTurn(outcomesPerTurn)
   #process: DocumentProcess | undefined
   #failedStarts = 0
   readonly #watch: JobWatch

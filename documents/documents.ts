@@ -1,4 +1,4 @@
-import { type JsonText, toSend } from '../domain/deferred.ts'
+import type { JsonText } from '../domain/deferred.ts'
 import type { LineChange } from '../domain/line-changes.ts'
 import { Problem } from '../http/problem.ts'
 import { niceness } from '../priority.ts'
@@ -111,26 +111,22 @@ export class Documents {
    */
   write(payer: Payer, resource: string, mediaType: string, text: JsonText, { typed: _, ...context }: Context): Promise<Uint8Array> {
     // A page that the document process writes does not get `typed`: it tells the person to go back in the browser instead.
-    return this.#run(payer, { kind: 'write', resource, mediaType, text: toSend(text), context }, text.length)
+    return this.#run(payer, { kind: 'write', resource, mediaType, text, context }, text.length)
   }
 
   /** Whether a purchase order has the same content as an existing order. Both are JSON. */
   compare(payer: Payer, wanted: JsonText, active: JsonText, currency: string): Promise<boolean> {
-    return this.#run(payer, { kind: 'compare', wanted: toSend(wanted), active: toSend(active), currency }, wanted.length + active.length)
+    return this.#run(payer, { kind: 'compare', wanted, active, currency }, wanted.length + active.length)
   }
 
   /** Writes an answer about an order, which is JSON, in the vocabulary of its buyer. */
   answer(payer: Payer, job: Omit<AnswerJob, 'kind'>): Promise<Uint8Array | undefined> {
-    return this.#run(payer, { kind: 'answer', ...job, text: toSend(job.text) }, job.text.length)
+    return this.#run(payer, { kind: 'answer', ...job }, job.text.length)
   }
 
   /** Changes single lines of an order. Order and document are JSON, and so is the result. */
   changeLines(payer: Payer, before: JsonText, document: JsonText, changes: readonly LineChange[]): Promise<ResultOf<ChangeLinesJob>> {
-    return this.#run(
-      payer,
-      { kind: 'change-lines', before: toSend(before), document: toSend(document), changes },
-      before.length + document.length
-    )
+    return this.#run(payer, { kind: 'change-lines', before, document, changes }, before.length + document.length)
   }
 
   async #run<J extends Job>(payer: Payer, job: J, size: number): Promise<ResultOf<J>> {

@@ -1,6 +1,6 @@
 /**
  * Messages over the socket between the serving process and a document process. The bytes in a message follow it as they are. They are received
- * in parts, each straight to its place. docs/architecture.md says why Node's own channel does not do.
+ * in parts, each straight to its place. docs/architecture.md says why Node's own channel is not used.
  */
 
 import type { Readable, Writable } from 'node:stream'
@@ -23,7 +23,8 @@ class HeadSerializer extends Serializer {
   }
 
   /** V8 calls it for each view. */
-  _writeHostObject(view: Uint8Array): void {
+  _writeHostObject(view: ArrayBufferView): void {
+    if (!(view instanceof Uint8Array)) throw new TypeError('a message can have bytes, and no other view of a buffer')
     this.writeUint32(view.length)
     this.views.push(view)
   }
@@ -46,7 +47,7 @@ const lengthSize = 4
 /** The descriptor of the socket in the document process. */
 export const channelDescriptor = 3
 
-/** Sends plain data. The bytes in it must not change afterwards. */
+/** Sends plain data. The bytes in it, which are Uint8Arrays, must not change afterwards. @throws TypeError */
 export function sendMessage(socket: Writable, message: unknown): void {
   const serializer = new HeadSerializer()
   serializer.writeHeader()
@@ -82,19 +83,20 @@ export function receiveMessages<Message>(socket: Readable, receive: (message: Me
   const buffers = targets(receive)
   let target = buffers.next().value
   let filled = 0
+  const take = (chunk: Buffer): number => {
+    const count = chunk.copy(target, filled)
+    filled += count
+    while (filled === target.length) {
+      target = buffers.next().value
+      filled = 0
+    }
+    return count
+  }
   socket.on('data', (chunk: Buffer) => {
     if (chunk.length >= readSize) {
       socket.pause()
       setImmediate(() => socket.resume())
     }
-    for (let taken = 0; taken < chunk.length; ) {
-      const count = chunk.copy(target, filled, taken)
-      taken += count
-      filled += count
-      while (filled === target.length) {
-        target = buffers.next().value
-        filled = 0
-      }
-    }
+    for (let rest = chunk; rest.length > 0; ) rest = rest.subarray(take(rest))
   })
 }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { bufferOf, toSend } from '../domain/deferred.ts'
+import { bufferOf } from '../domain/deferred.ts'
 import { type Fault, mostFaults } from '../domain/errors.ts'
 import { Problem } from '../http/problem.ts'
 import type { DocumentSchema, LocatedFault } from '../schemas/document.ts'
@@ -180,7 +180,7 @@ export function readDocument(job: ReadJob, gate: XmlGate, passed: GuardedDocumen
     ? { known: Object.fromEntries(schema.known.map((name) => [name, (value as Record<string, unknown>)[name]])) }
     : {}
   return {
-    text: toSend(JSON.stringify(value)),
+    text: JSON.stringify(value),
     ...known,
     ...(named === undefined ? {} : { named: collapse(named) }),
     digest: hash('sha256', bytes)

@@ -1,5 +1,5 @@
 import { writeOrderState, writeResult } from '../dialects/answers.ts'
-import { parseText, toSend } from '../domain/deferred.ts'
+import { isLarge, type JsonText, parseText } from '../domain/deferred.ts'
 import { changeLines } from '../domain/line-changes.ts'
 import type { Order } from '../domain/order.ts'
 import { emptyInventory, matchesOrder } from '../domain/placing.ts'
@@ -50,7 +50,13 @@ function compare({ wanted, active, currency }: CompareJob): boolean {
 
 function changeOrderLines({ before, document, changes }: ChangeLinesJob) {
   const { order, ...more } = changeLines(parseText(before), parseText(document), changes)
-  return { text: toSend(JSON.stringify(order)), ...more }
+  return { text: JSON.stringify(order), ...more }
+}
+
+/** A large text becomes bytes. The serving thread receives these in parts, and passes them on without decoding them. */
+function withBytes<Result extends { readonly text: JsonText }>(result: Result): Result {
+  const { text } = result
+  return typeof text === 'string' && isLarge(text) ? { ...result, text: Buffer.from(text) } : result
 }
 
 /** Jobs of one kind share compiled code and schemas, so the first one in a process takes longer than the others. */
@@ -109,7 +115,7 @@ export function makeRunner(collectGarbage?: () => void): (jobs: readonly Job[]) 
   function result(job: Job, passed: GuardedDocuments): ResultOf<Job> {
     switch (job.kind) {
       case 'read':
-        return readDocument(job, gate, passed)
+        return withBytes(readDocument(job, gate, passed))
       case 'locate':
         return locateInDocument(job)
       case 'fields':
@@ -121,7 +127,7 @@ export function makeRunner(collectGarbage?: () => void): (jobs: readonly Job[]) 
       case 'answer':
         return answer(job)
       case 'change-lines':
-        return changeOrderLines(job)
+        return withBytes(changeOrderLines(job))
     }
   }
 

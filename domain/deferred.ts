@@ -126,11 +126,6 @@ export function bufferOf(text: JsonText): Buffer {
   return typeof text === 'string' ? Buffer.from(text) : Buffer.from(text.buffer, text.byteOffset, text.byteLength)
 }
 
-/** A text as other processes get it. A large one is bytes: they are sent without being copied, and decoded where they are parsed. */
-export function toSend(text: JsonText): JsonText {
-  return isLarge(text) ? bufferOf(text) : text
-}
-
 /** The value of JSON. It is deferred if it is large. @param known what can be read without parsing */
 export function fromJson<T extends object>(json: JsonText, known: Known<T> = {}): T {
   return isLarge(json) ? defer<T>(json, known) : parseText(json)

@@ -1,16 +1,17 @@
 import { FairQueue } from './fair-queue.ts'
 
-/**
- * Calls that are made in one turn of the event loop. Each lets a request go on, which costs the serving thread about as much as a
- * small read.
- */
-const callsPerTurn = 8
-
 /** Makes a few calls in each turn of the event loop. If there are more, they wait, and callers take turns. */
 export class FewPerTurn {
   readonly #waiting = new FairQueue<() => void>()
-  #left = callsPerTurn
+  readonly #most: number
+  #left: number
   #isTurnScheduled = false
+
+  /** @param most calls in one turn of the event loop */
+  constructor(most: number) {
+    this.#most = most
+    this.#left = most
+  }
 
   /** Makes the call now, or in a later turn. */
   add(caller: string, call: () => void): void {
@@ -28,7 +29,7 @@ export class FewPerTurn {
     this.#isTurnScheduled = true
     setImmediate(() => {
       this.#isTurnScheduled = false
-      this.#left = callsPerTurn
+      this.#left = this.#most
       if (!this.#waiting.isEmpty) this.#scheduleTurn()
       while (this.#left > 0 && !this.#waiting.isEmpty) {
         this.#left--

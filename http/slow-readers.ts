@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net'
 import { networkOf } from '../fairness/networks.ts'
 import type { Connection } from './connection.ts'
-import type { PacedBody } from './paced-body.ts'
 import { cutOff, takenBytes } from './socket-handle.ts'
 
 /** The maximum bytes of unsent responses on all connections together. Each connection has at most one. */
@@ -40,8 +39,6 @@ export class SlowReaders {
   readonly #timeout: number
   readonly #progress = new WeakMap<Socket, Progress>()
   readonly #networks = new WeakMap<Socket, string>()
-  /** The large responses whose parts the sockets are getting. */
-  readonly #bodies = new WeakMap<Socket, PacedBody>()
   readonly #timer = setInterval(() => this.#check(), checkInterval).unref()
 
   /**
@@ -55,11 +52,6 @@ export class SlowReaders {
 
   stop(): void {
     clearInterval(this.#timer)
-  }
-
-  /** Counts what a socket has yet to get of a body as unsent. */
-  watch(socket: Socket, body: PacedBody): void {
-    this.#bodies.set(socket, body)
   }
 
   /** Cuts off readers until the bytes fit. @returns false when the network itself has the most unsent bytes */
@@ -102,15 +94,12 @@ export class SlowReaders {
   }
 
   #unsent(): { readonly waiting: readonly Socket[]; readonly total: number; readonly byNetwork: ReadonlyMap<string, number> } {
-    const waiting: Socket[] = []
+    const waiting = [...this.#open()].map(({ socket }) => socket).filter((socket) => !socket.destroyed && socket.writableLength > 0)
     const byNetwork = new Map<string, number>()
     let total = 0
-    for (const { socket } of this.#open()) {
-      const unsent = socket.destroyed ? 0 : socket.writableLength + (this.#bodies.get(socket)?.unsent ?? 0)
-      if (unsent === 0) continue
-      waiting.push(socket)
-      total += unsent
-      byNetwork.set(this.#networkOf(socket), (byNetwork.get(this.#networkOf(socket)) ?? 0) + unsent)
+    for (const socket of waiting) {
+      total += socket.writableLength
+      byNetwork.set(this.#networkOf(socket), (byNetwork.get(this.#networkOf(socket)) ?? 0) + socket.writableLength)
     }
     return { waiting, total, byNetwork }
   }

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import type { Product } from '../domain/product.ts'
 import { linkField } from '../http/link-field.ts'
@@ -12,6 +13,7 @@ import type { RoutePlugin } from './route.ts'
 const catalogue: RoutePlugin = async (app, { config }) => {
   const { variants, validators } = catalogueRepresentations
   const base = config.BASE_URL.path
+  let turn: Promise<void> = Promise.resolve()
 
   app.get(
     '/catalogue',
@@ -27,12 +29,22 @@ const catalogue: RoutePlugin = async (app, { config }) => {
       reply.acquireCatalogueDownload()
       return reply.send(
         Readable.from(
-          write(request.allProducts(), chosen, request.context(), () => app.turnToSend(request.network)),
+          write(request.allProducts(), chosen, request.context(), () => waitForTurn(request.network)),
           { highWaterMark: 1 }
         )
       )
     }
   )
+
+  /**
+   * Waits until each other download has had a turn of the event loop, and then for the address's own turn. A fast client would
+   * otherwise get all batches in one turn, and others would wait.
+   */
+  async function waitForTurn(network: string): Promise<void> {
+    turn = turn.then(() => turnOfTheLoop())
+    await turn
+    await new Promise<void>((resolve) => app.schedule(network, resolve))
+  }
 }
 
 /**
@@ -62,4 +74,4 @@ const getCatalogue = {
   answers: { 200: 'Every product there is, by id.' }
 } as const
 
-export default fp(catalogue, { name: 'catalogue', encapsulate: true, dependencies: ['representation', 'sending', 'sharing'] })
+export default fp(catalogue, { name: 'catalogue', encapsulate: true, dependencies: ['representation', 'scheduling', 'sharing'] })

@@ -35,6 +35,7 @@ const shortestDetail = 25
 const length = (texts: readonly string[]) => texts.reduce((sum, text) => sum + text.length, 0)
 const inLines = (characters: number) => characters >> 10
 
+/** The length of a deferred text is in characters, or in bytes, of which a wide character has two to four. */
 export function orderSize(
   order: Pick<PurchaseOrder, 'notes' | 'extensions'> & { readonly items: readonly Pick<PurchaseOrderItem, 'notes' | 'extensions'>[] }
 ): number {

@@ -54,8 +54,8 @@ export class Database implements Queries {
   readonly #pool: pg.Pool
   /** The names of prepared statements, by SQL text. */
   readonly #names = new Map<string, string>()
-  /** When each connection was made, in milliseconds of `performance.now()`. */
-  readonly #madeAt = new WeakMap<pg.PoolClient, number>()
+  /** When each connection was last known to work, in milliseconds of `performance.now()`. */
+  readonly #workedAt = new WeakMap<pg.PoolClient, number>()
   #closing: Promise<void> | undefined
 
   constructor(url: string, poolSize: number) {
@@ -75,14 +75,17 @@ export class Database implements Queries {
     // The queries of a lost connection fail by themselves. Without a listener, the event would end the process.
     this.#pool.on('error', () => {})
     this.#pool.on('connect', (client) => {
-      this.#madeAt.set(client, performance.now())
+      this.#workedAt.set(client, performance.now())
       client.on('error', () => {})
+    })
+    this.#pool.on('release', (failed, client) => {
+      if (!failed) this.#workedAt.set(client, performance.now())
     })
   }
 
   /** Runs a statement that only reads. It is planned for its values. */
   query<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
-    return reading((madeAfter) => this.#run({ text, values: [...values] }, madeAfter))
+    return reading((workedSince) => this.#run({ text, values: [...values] }, workedSince))
   }
 
   /** Runs a statement that writes. */
@@ -101,7 +104,7 @@ export class Database implements Queries {
 
   /** Runs statements that only read. All of them see the same state of the database. */
   snapshot<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
-    return reading((madeAfter) => this.#transaction('REPEATABLE READ READ ONLY', failures, work, madeAfter))
+    return reading((workedSince) => this.#transaction('REPEATABLE READ READ ONLY', failures, work, workedSince))
   }
 
   /**
@@ -109,15 +112,15 @@ export class Database implements Queries {
    * right at any size of the table. A join that was planned while a table was small would keep reading all of it.
    */
   prepared<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
-    return reading((madeAfter) => this.#run({ name: this.#name(text), text, values: [...values] }, madeAfter))
+    return reading((workedSince) => this.#run({ name: this.#name(text), text, values: [...values] }, workedSince))
   }
 
-  async #run<Row extends pg.QueryResultRow>(statement: pg.QueryConfig, madeAfter?: number): Promise<Row[]> {
+  async #run<Row extends pg.QueryResultRow>(statement: pg.QueryConfig, workedSince?: number): Promise<Row[]> {
     if (this.#isFull) throw overloaded()
     let client: pg.PoolClient | undefined
     let hasFailed = true
     try {
-      client = await this.#connection(madeAfter)
+      client = await this.#connection(workedSince)
       const { rows } = await client.query<Row>(statement)
       hasFailed = false
       return rows
@@ -128,11 +131,11 @@ export class Database implements Queries {
     }
   }
 
-  /** @param madeAfter closes connections that are older, by `performance.now()`. Those that the pool has yet to open are younger. */
-  async #connection(madeAfter = 0): Promise<pg.PoolClient> {
+  /** A connection that has worked since a moment of `performance.now()`. Idle ones that have not are closed, and the pool opens another. */
+  async #connection(workedSince = 0): Promise<pg.PoolClient> {
     for (;;) {
       const client = await this.#pool.connect()
-      if ((this.#madeAt.get(client) ?? 0) >= madeAfter) return client
+      if ((this.#workedAt.get(client) ?? 0) >= workedSince) return client
       client.release(true)
     }
   }
@@ -166,10 +169,10 @@ export class Database implements Queries {
     mode: 'READ COMMITTED' | 'REPEATABLE READ READ ONLY',
     undone: Failures,
     work: (queries: Queries) => Promise<T>,
-    madeAfter?: number
+    workedSince?: number
   ): Promise<T> {
     if (this.#isFull) throw undone.tooLong()
-    const client = await this.#connection(madeAfter).catch((error) => {
+    const client = await this.#connection(workedSince).catch((error) => {
       throw failure(error, undone)
     })
     const sent: Promise<pg.QueryResult>[] = []
@@ -216,10 +219,10 @@ export class Database implements Queries {
 }
 
 /**
- * Reads once more if the connection has ended, on a connection that is made after that: when a failover, a restart or an operator ends
- * connections, each of the pool may have ended already, or is the next.
+ * Reads once more if the connection has ended, on one that has worked since then: when a failover, a restart or an operator ends connections,
+ * each that is idle may have ended already, or is the next.
  */
-async function reading<T>(read: (madeAfter?: number) => Promise<T>): Promise<T> {
+async function reading<T>(read: (workedSince?: number) => Promise<T>): Promise<T> {
   try {
     return await read()
   } catch (error) {
