@@ -7,14 +7,13 @@ import { type Answered, ask } from '../test/ask.ts'
 import { startPostgres } from '../test/stores/embedded.ts'
 import { comparesReleases, machine, percentile, print, ratio, settings, table } from './measure.ts'
 import { listening, startProcess, succeeds, type Watched } from './process.ts'
-import { builds, catalogue, folder } from './releases.ts'
+import { builds, catalogue, folder, orderBody } from './releases.ts'
 
 const options = settings({ rounds: 1, seconds: 25 }, comparesReleases)
 const customers = [0, 1, 3] as const
 const products = Array.from({ length: 10_000 }, (_, i) => `BENCH-${i}`)
 const xml = { 'content-type': 'application/xml', prefer: 'return=minimal' }
-const bodyOf = (ids: readonly string[]) =>
-  `<purchase-order>${ids.map((id) => `<item><product-id>${id}</product-id><quantity>1</quantity></item>`).join('')}</purchase-order>`
+const bodyOf = (ids: readonly string[]) => orderBody(ids, () => 1)
 const large = bodyOf(products)
 
 const place = (port: number, from: string, body: string) =>

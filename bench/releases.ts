@@ -36,16 +36,17 @@ export const longNamed: readonly string[] = Array.from({ length: 10_000 }, (_, i
 
 /** Products with stock that does not run out. `ABC-1` is the product that bench/hostile.ts requests. */
 export function catalogue(ids: readonly string[]): string {
+  const name = 'Hex bolt M8 × 40, zinc plated'
   const product = (id: string) =>
-    `<product id="${id}"><name>${'Hex bolt M8 × 40, zinc plated'.padEnd(id.startsWith('LONG') ? 250 : 0, '.')}</name><description>${'Steel, strength class 8.8, DIN 933. '.repeat(6)}</description>` +
+    `<product id="${id}"><name>${id.startsWith('LONG-') ? name.padEnd(250, '.') : name}</name><description>${'Steel, strength class 8.8, DIN 933. '.repeat(6)}</description>` +
     '<price>9.99</price><unit>C62</unit><category>Fasteners</category><on-hand>900000000</on-hand></product>'
   return `<catalogue>${ids.map(product).join('')}</catalogue>`
 }
 
-/** Makes a database with the products. @param build the folder of a compiled release. @returns its path */
-export async function makeDatabase(directory: string, build: string): Promise<string> {
+/** Makes a database with the products. @param build the folder of a compiled release. @param more ids of further products. @returns its path */
+export async function makeDatabase(directory: string, build: string, more: readonly string[] = []): Promise<string> {
   const file = join(folder(directory), 'catalogue.xml')
-  writeFileSync(file, catalogue(['ABC-1', ...productIds, ...longNamed]))
+  writeFileSync(file, catalogue(['ABC-1', ...productIds, ...more]))
   const path = join(folder(directory), 'shop.db')
   const imported = startProcess(join(build, 'cli.js'), ['import', file], { DATABASE_URL: `sqlite:${path}` })
   imported.child.stdout?.resume()
@@ -56,12 +57,13 @@ export async function makeDatabase(directory: string, build: string): Promise<st
 /** Starts each release with its own database. All have the same products. */
 export async function startReleases(
   { directory, before }: Settings,
-  settings: Readonly<Record<string, string>>
+  settings: Readonly<Record<string, string>>,
+  more: readonly string[] = []
 ): Promise<readonly Release[]> {
   const releases: Release[] = []
   for (const [name, build] of await builds(before)) {
     const service = startProcess(join(build, 'server.js'), [], {
-      DATABASE_URL: `sqlite:${await makeDatabase(directory, build)}`,
+      DATABASE_URL: `sqlite:${await makeDatabase(directory, build, more)}`,
       HOST: '127.0.0.1',
       PORT: '0',
       SAMPLE_CATALOGUE: 'off',
@@ -82,6 +84,14 @@ export function order(lines: number, next: () => number): string {
 
 /** A POST request with an order of these products, as XML. */
 export function orderOf(ids: readonly string[], next: () => number): string {
-  const items = ids.map((id) => `<item><product-id>${id}</product-id><quantity>${1 + Math.floor(9 * next())}</quantity></item>`)
-  return post('application/xml', `<purchase-order>${items.join('')}</purchase-order>`)
+  return post(
+    'application/xml',
+    orderBody(ids, () => 1 + Math.floor(9 * next()))
+  )
+}
+
+/** An order of these products, as XML. */
+export function orderBody(ids: readonly string[], quantity: () => number): string {
+  const items = ids.map((id) => `<item><product-id>${id}</product-id><quantity>${quantity()}</quantity></item>`)
+  return `<purchase-order>${items.join('')}</purchase-order>`
 }

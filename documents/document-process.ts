@@ -80,7 +80,7 @@ export class DocumentProcess {
         resolve()
       })
     })
-    // What is sent to a process that has ended is lost, and `ended` is called.
+    // Messages to a process that has ended are lost, and `ended` is called.
     channel?.on('error', () => undefined)
     this.#child = child
     this.#channel = channel

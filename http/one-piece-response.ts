@@ -6,7 +6,7 @@ import type { PacedBodies } from './paced-bodies.ts'
  * with a small body then takes a tenth longer.
  */
 export class OnePieceResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
-  /** Absent: a large body, too, is sent in one piece. */
+  /** Sends the body in parts. Absent: it is sent in one piece. */
   pacing: { readonly bodies: PacedBodies; readonly caller: string } | undefined
 
   override end(chunk?: unknown, encoding?: unknown, done?: unknown): this {
@@ -23,7 +23,7 @@ export class OnePieceResponse<Request extends IncomingMessage = IncomingMessage>
       write(part)
       super.end(done as () => void)
     }
-    if (socket && pacing?.bodies.takes(chunk)) pacing.bodies.send(pacing.caller, chunk, { response: this, socket, write, end })
+    if (socket && pacing && Buffer.isBuffer(chunk)) pacing.bodies.send(pacing.caller, chunk, { response: this, socket, write, end })
     else end(chunk)
     return this
   }

@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import { addCheck } from '../http/hooks.ts'
 import { isRead } from '../http/methods.ts'
 import { OnePieceResponse } from '../http/one-piece-response.ts'
-import { maxWholeBody, PacedBodies } from '../http/paced-bodies.ts'
+import { PacedBodies } from '../http/paced-bodies.ts'
 import { Problem } from '../http/problem.ts'
 import { SlowClients } from '../http/slow-clients.ts'
 import { SlowReaders } from '../http/slow-readers.ts'
@@ -45,7 +45,7 @@ export default fp(
       const mustSend = !isRead(request.method) || reply.statusCode >= 400
       if (!app.makeRoomToSend(bytes, request.raw.socket, request.network) && !mustSend)
         throw new Problem('overloaded', 'Too many large responses to your network are still unread. Read those first, then try again.')
-      if (bytes > maxWholeBody && reply.raw instanceof OnePieceResponse) reply.raw.pacing = { bodies, caller: request.network }
+      if (bodies.takes(payload) && reply.raw instanceof OnePieceResponse) reply.raw.pacing = { bodies, caller: request.network }
     })
   },
   { name: 'sending', fastify: '5.x', dependencies: ['draining', 'problems', 'scheduling'] }

@@ -47,7 +47,7 @@ const session: RoutePlugin = async (app, { config }) => {
   })
 }
 
-/** What the sign-in form shows, whoever asks for it. */
+/** The data of the sign-in form, apart from the caller. */
 function formOf({ caller, signedInKey }: FastifyRequest, next: string | undefined): Omit<SignIn, 'caller' | 'wrong'> {
   return { next, isSignedOut: signedInKey !== undefined && caller.kind === 'guest', keyPrefix, sessionSeconds }
 }

@@ -7,16 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { perhapsStored } from '../outcomes.ts'
 import { connectTimeout } from './connect-timeout.ts'
-import {
-  type Failures,
-  failure,
-  failures,
-  failuresOfWrite,
-  isConnectionEnded,
-  isConnectionLost,
-  overloaded,
-  unavailable
-} from './failures.ts'
+import { type Failures, failure, failures, failuresOfWrite, isConnectionEnded, isConnectionLost, unavailable } from './failures.ts'
 import { withCheckedTls } from './tls-mode.ts'
 
 /** Milliseconds. The client waits longer than the server, so that the server's error gives the reason. */
@@ -116,25 +107,27 @@ export class Database implements Queries {
   }
 
   async #run<Row extends pg.QueryResultRow>(statement: pg.QueryConfig, workedSince?: number): Promise<Row[]> {
-    if (this.#isFull) throw overloaded()
-    let client: pg.PoolClient | undefined
-    let hasFailed = true
+    const client = await this.#connection(failures, workedSince)
     try {
-      client = await this.#connection(workedSince)
       const { rows } = await client.query<Row>(statement)
-      hasFailed = false
+      client.release()
       return rows
     } catch (error) {
+      client.release(true)
       throw failure(error)
-    } finally {
-      client?.release(hasFailed)
     }
   }
 
-  /** A connection that has worked since a moment of `performance.now()`. Idle ones that have not are closed, and the pool opens another. */
-  async #connection(workedSince = 0): Promise<pg.PoolClient> {
+  /**
+   * A connection that has worked since a moment of `performance.now()`. Idle ones that have not are closed, and the pool opens another.
+   * @param failures the errors while there is none
+   */
+  async #connection({ tooLong, outOfReach }: Failures, workedSince = 0): Promise<pg.PoolClient> {
+    if (this.#isFull) throw tooLong()
     for (;;) {
-      const client = await this.#pool.connect()
+      const client = await this.#pool.connect().catch((error) => {
+        throw failure(error, { tooLong, outOfReach })
+      })
       if ((this.#workedAt.get(client) ?? 0) >= workedSince) return client
       client.release(true)
     }
@@ -171,10 +164,7 @@ export class Database implements Queries {
     work: (queries: Queries) => Promise<T>,
     workedSince?: number
   ): Promise<T> {
-    if (this.#isFull) throw undone.tooLong()
-    const client = await this.#connection(workedSince).catch((error) => {
-      throw failure(error, undone)
-    })
+    const client = await this.#connection(undone, workedSince)
     const sent: Promise<pg.QueryResult>[] = []
     let end = 'ROLLBACK'
     let isCommitSent = false
