@@ -54,6 +54,17 @@ function synonymsOf(word: string): readonly string[] {
   return [' ', ' x '].map((sign) => word.replace(sizeSign, sign)).filter((one) => one !== word)
 }
 
+/** The words of a text as both databases index them: in lower case, and without the diacritics of ASCII letters. */
+export function indexedWords(text: string): readonly string[] {
+  const plain = text
+    .toLowerCase()
+    .normalize('NFD')
+    .replace(/([a-z])[\u0300-\u036f]+/g, '$1')
+    .normalize('NFC')
+    .replace(/[\u0300-\u036f]/g, '')
+  return searchWords(plain)
+}
+
 /** Whether a search word also finds the longer words that begin with it. */
 export function findsLonger(word: string): boolean {
   const letters = word.normalize('NFC').replace(/[\u0300-\u036f]/g, '')

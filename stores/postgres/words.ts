@@ -1,28 +1,16 @@
 /**
- * Full-text search: the index and the search queries. The words are split here, so that the same words find the same products
- * as with SQLite's tokenizer (https://sqlite.org/fts5.html#unicode61_tokenizer). PostgreSQL's parsers split differently: they
- * take `M8-20` for a number and `a.b/c` for a URL.
+ * Full-text search: the index and the search queries. The words are split by the shop, so that the same words find the same
+ * products as with SQLite's tokenizer (https://sqlite.org/fts5.html#unicode61_tokenizer). PostgreSQL's parsers split differently:
+ * they take `M8-20` for a number and `a.b/c` for a URL.
  */
 
 import { hash } from 'node:crypto'
-import { searchWords } from '../../domain/product.ts'
-import { findsLonger, longestWord, type Searchable, type SearchTerm, searchTerms } from '../search-words.ts'
+import { findsLonger, indexedWords, longestWord, type Searchable, type SearchTerm, searchTerms } from '../search-words.ts'
 
 /** PostgreSQL stores no position above this (https://www.postgresql.org/docs/current/textsearch-limitations.html). */
 const maxPositions = 16_383
 /** In UTF-16 code units. PostgreSQL's limits are 2 KiB for a lexeme, which `longestWord` never reaches, and 1 MiB for a document. */
 const longestDocument = 200_000
-
-/** Splits a text into words of letters and digits, in lower case. Like SQLite's tokenizer, it removes diacritics from ASCII letters only. */
-function tokens(text: string): readonly string[] {
-  const plain = text
-    .toLowerCase()
-    .normalize('NFD')
-    .replace(/([a-z])[\u0300-\u036f]+/g, '$1')
-    .normalize('NFC')
-    .replace(/[\u0300-\u036f]/g, '')
-  return searchWords(plain)
-}
 
 /** The lexeme that finds a whole token. */
 function lexeme(token: string): string {
@@ -49,7 +37,7 @@ function positioned(texts: readonly string[]): string[] {
   let at = 0
   let size = 0
   for (const text of texts) {
-    for (const token of tokens(text)) {
+    for (const token of indexedWords(text)) {
       at += 1
       size += token.length
       if (at > maxPositions || size > longestDocument) break
@@ -76,7 +64,7 @@ function categoryWord(category: string): string {
  */
 export function searchFor(text: string, category?: string): string | undefined {
   const exact = (words: string) =>
-    tokens(words)
+    indexedWords(words)
       .map((token) => `'${lexeme(token)}'`)
       .join(' <-> ')
   const phrase = ({ word, synonyms }: SearchTerm) => {

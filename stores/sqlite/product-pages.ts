@@ -5,7 +5,7 @@ import type { ProductQuery } from '../../domain/store.ts'
 import { position } from '../paging.ts'
 import type { Connection } from './connection.ts'
 import { type ListedRow, listedColumns, makeWithinWeight, smallProducts } from './product-rows.ts'
-import { matchExpression } from './search.ts'
+import { makeLongerWords, matchExpression } from './search.ts'
 
 /** Up to this many changed products are found by time and then sorted. If there are more, a scan by id finds enough of them. */
 const maxSorted = 10_000
@@ -22,6 +22,7 @@ interface Bound {
 /** Reads pages of products by keyset: by id, or by row number for a text search. Each query follows an index in the page's order. */
 export function makeProductPages(db: Connection, currency: string): (query: ProductQuery) => Page<Product> {
   const withinWeight = makeWithinWeight(db, currency)
+  const longerWords = makeLongerWords(db)
   const prepare = (from: string, where: string, order: string) =>
     db.prepare<[Bound], ListedRow>(`SELECT ${listedColumns} FROM ${from} ${smallProducts} WHERE ${where} ORDER BY ${order} LIMIT @limit`)
   // `modified_at` comes after the texts in a row, so it is read only for a filter by time.
@@ -59,7 +60,7 @@ export function makeProductPages(db: Connection, currency: string): (query: Prod
 
   return db.transaction((query: ProductQuery): Page<Product> => {
     const { limit, after, q, category, updatedSince: since } = query
-    const match = q === undefined ? undefined : matchExpression(q, category)
+    const match = q === undefined ? undefined : matchExpression(q, category, longerWords)
     const statement = match === undefined ? byId(query) : matching
     const start = match === undefined ? (after ?? '') : after === undefined ? 0 : position(after)
     const share = rowShare(mostWeight.page, limit + 1)

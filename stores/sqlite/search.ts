@@ -1,27 +1,67 @@
 /** Full-text search with SQLite's FTS5 (https://sqlite.org/fts5.html): the index and the search expressions. */
 
 import { hash } from 'node:crypto'
-import { hasSearchWord } from '../../domain/product.ts'
-import { findsLonger, type Searchable, searchTerms } from '../search-words.ts'
+import { hasSearchWord, searchWords } from '../../domain/product.ts'
+import { findsLonger, indexedWords, type Searchable, searchTerms } from '../search-words.ts'
 import type { Connection } from './connection.ts'
+
+/**
+ * The most longer words for which the words of one search are looked up. FTS5 reads the products of a prefix to the end before it gives the
+ * first, and those of words as they are needed: a page of a common word among 1,000,000 products takes 0.6 ms instead of 55.
+ */
+const mostLonger = 64
+
+/** The longer words of the index that begin with a word; undefined if they are more than `most`. */
+export type LongerWords = (word: string, most: number) => readonly string[] | undefined
+
+/** A word for which `indexedWords` and the tokenizer of the index agree: letters of Latin-1 and Latin Extended-A but the long s, and digits. */
+export const isLatin = /^[a-z0-9\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017e]+$/i
+
+export function makeLongerWords(db: Connection): LongerWords {
+  db.exec("CREATE VIRTUAL TABLE temp.product_word USING fts5vocab('main', 'product_text', 'instance')")
+  const from = db.prepare<[string], string>('SELECT term FROM temp.product_word WHERE term >= ? LIMIT 1').pluck()
+  // No word has a character before 0, so this is the next word.
+  const after = (word: string) => from.get(`${word}0`)
+
+  return (word, most) => {
+    const longer: string[] = []
+    for (let next = after(word); next?.startsWith(word); next = after(next)) {
+      if (longer.length === most) return undefined
+      longer.push(next)
+    }
+    return longer
+  }
+}
 
 /**
  * The expression that finds all words of a text, within a category if one is given; undefined if the text has no word.
  * Every word is a quoted string, in which quotes are doubled, so nothing in it is an operator. A star after the string also
  * finds the words that begin with it.
  */
-export function matchExpression(text: string, category: string | undefined): string | undefined {
+export function matchExpression(text: string, category: string | undefined, longerWords: LongerWords): string | undefined {
   const terms = searchTerms(text).filter(({ word }) => hasSearchWord(word))
   if (terms.length === 0) return undefined
-  const quoted = (phrase: string) => `"${phrase.replaceAll('"', '""')}"`
-  const phrase = (word: string) => `${quoted(word)}${findsLonger(word) ? ' *' : ''}`
-  const single = terms.filter(({ synonyms }) => synonyms.length === 0).map(({ word }) => phrase(word))
-  const several = terms.filter(({ synonyms }) => synonyms.length > 0)
-  const any = several.map(({ word, synonyms }) => `(${[phrase(word), ...synonyms.map(quoted)].join(' OR ')})`)
+  let left = mostLonger
+  const alternatives = (word: string) => {
+    if (!findsLonger(word)) return [quoted(word)]
+    const [only = '', ...others] = searchWords(word)
+    const [indexed] = others.length === 0 && isLatin.test(only) ? indexedWords(only) : []
+    const longer = indexed && longerWords(indexed, left)
+    if (longer === undefined) return [`${quoted(word)} *`]
+    left -= longer.length
+    return [word, ...longer].map(quoted)
+  }
+  const all = terms.map(({ word, synonyms }) => [...alternatives(word), ...synonyms.map(quoted)])
+  const single = all.filter(({ length }) => length === 1)
+  const several = all.filter(({ length }) => length > 1).map((any) => `(${any.join(' OR ')})`)
   // Strings without an operator between them mean AND. Unlike the operator, this ignores a string without tokens.
-  const all = [...(single.length > 0 ? [single.join(' ')] : []), ...any].join(' AND ')
+  const every = [...(single.length > 0 ? [single.join(' ')] : []), ...several].join(' AND ')
   const within = category === undefined ? '' : ` AND facet : "${facet(category)}"`
-  return `{identity name description categories} : (${all})${within}`
+  return `{identity name description categories} : (${every})${within}`
+}
+
+function quoted(phrase: string): string {
+  return `"${phrase.replaceAll('"', '""')}"`
 }
 
 /** A category as one token, whatever characters it has. */

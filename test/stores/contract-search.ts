@@ -50,6 +50,38 @@ export function searchContract(rule: Rule): void {
     t.same(await found(store, { q: 'ham', category: 'Werkzeuge' }), [])
   })
 
+  rule('a word finds its longer words, few or many, with and without diacritics, and in each of the other words', async (t, store) => {
+    const words = (beginning: string, count: number) => Array.from({ length: count }, (_, i) => `${beginning}${i}`)
+    await store.createProduct(
+      'few',
+      draft({ name: 'Gr\u00f6\u00dfentabelle Gru\u0308npflanze zzz', description: words('mutter', 5).join(' ') })
+    )
+    await store.createProduct('many', draft({ name: words('zange', 99).join(' '), description: 'Mutter' }))
+    await store.createProduct('one', draft({ name: 'Zangen 0zange zang zzz\u{10ffff}', categories: ['Muttern', 'Zange50'] }))
+    for (const [q, ids] of [
+      ['mut', ['few', 'many', 'one']],
+      ['mutter', ['few', 'many', 'one']],
+      ['muttern', ['one']],
+      ['mutter4', ['few']],
+      ['zange', ['many', 'one']],
+      ['zange9', ['many']],
+      ['zan', ['many', 'one']],
+      ['zang zange mutter', ['many', 'one']],
+      ['zzz', ['few', 'one']],
+      ['0za', ['one']],
+      ['gro', ['few']],
+      ['gr\u00f6\u00df', ['few']],
+      ['GR\u00dcN', ['few']],
+      ['gru\u0308n', ['few']],
+      ['mutter-zange5', []],
+      ['zange98-mut', []],
+      ['zange97-zange9', ['many']]
+    ] as const) {
+      t.same(await found(store, { q }), ids, q)
+    }
+    t.same(await found(store, { q: 'mutter zange5', category: 'Muttern' }), ['one'])
+  })
+
   rule('a search finds a product by its GTIN in each length, beside other words', async (t, store) => {
     await store.createProduct('a', draft({ name: 'Red hammer', gtin: '09520728834110', categories: ['Tools'] }))
     await store.createProduct('b', draft({ name: 'Blue hammer', gtin: '96385074' }))

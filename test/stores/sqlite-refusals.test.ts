@@ -116,15 +116,6 @@ t.test('a newer schema is refused with both numbers', async (t) => {
   t.match(await refusal(t, path), /has the schema 9999, this Tradepost knows only up to \d+: run the newer one/)
 })
 
-t.test('the error says that another process keeps the database locked', async (t) => {
-  const path = join(t.testdir({}), 'shop.db')
-  await (await open(path)).close()
-  const db = new Connection(path)
-  db.exec('BEGIN EXCLUSIVE; PRAGMA user_version = 0')
-  t.match(await refusal(t, path), /is locked by another process/)
-  db.close()
-})
-
 t.test('a file or a folder without permission is refused', async (t) => {
   const folder = t.testdir({ closed: {} })
   const closed = join(folder, 'closed')
