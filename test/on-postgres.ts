@@ -40,7 +40,7 @@ const settings = {
 const server = await startPostgres(settings, folderInMemory(4))
 try {
   const template = await makePostgresTemplate(await server.database())
-  const tap = spawn('npx', ['tap', '--jobs=3', ...(named.length > 0 ? ['--disable-coverage', ...named] : suites)], {
+  const tap = spawn('npx', ['tap', '--jobs=4', ...(named.length > 0 ? ['--disable-coverage', ...named] : suites)], {
     env: { ...process.env, ...template, TEST_DATABASE_URL: await server.database() },
     stdio: 'inherit'
   })
