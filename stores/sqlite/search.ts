@@ -6,7 +6,7 @@ import { findsLonger, indexedWords, type Searchable, searchTerms } from '../sear
 import type { Connection } from './connection.ts'
 
 /**
- * The most longer words for which the words of one search are looked up. FTS5 reads the products of a prefix to the end before it gives the
+ * The most longer words that are looked up for all words of one search. FTS5 reads the products of a prefix to the end before it gives the
  * first, and those of words as they are needed: a page of a common word among 1,000,000 products takes 0.6 ms instead of 55.
  */
 const mostLonger = 64
@@ -46,10 +46,11 @@ export function matchExpression(text: string, category: string | undefined, long
     if (!findsLonger(word)) return [quoted(word)]
     const [only = '', ...others] = searchWords(word)
     const [indexed] = others.length === 0 && isLatin.test(only) ? indexedWords(only) : []
-    const longer = indexed && longerWords(indexed, left)
-    if (longer === undefined) return [`${quoted(word)} *`]
-    left -= longer.length
-    return [word, ...longer].map(quoted)
+    if (indexed === undefined) return [`${quoted(word)} *`]
+    const longer = longerWords(indexed, left)
+    // If they were too many, as many have been looked up in vain, which took up to 2 ms.
+    left -= longer?.length ?? left
+    return longer === undefined ? [`${quoted(word)} *`] : [word, ...longer].map(quoted)
   }
   const all = terms.map(({ word, synonyms }) => [...alternatives(word), ...synonyms.map(quoted)])
   const single = all.filter(({ length }) => length === 1)
