@@ -54,7 +54,10 @@ function synonymsOf(word: string): readonly string[] {
   return [' ', ' x '].map((sign) => word.replace(sizeSign, sign)).filter((one) => one !== word)
 }
 
-/** The words of a text as both databases index them: in lower case, and without the diacritics of ASCII letters. */
+/**
+ * The words of a text as PostgreSQL indexes them: in lower case, and without the diacritics of ASCII letters. SQLite's own tokenizer does the same
+ * with Latin letters.
+ */
 export function indexedWords(text: string): readonly string[] {
   const plain = text
     .toLowerCase()

@@ -6,21 +6,30 @@ import { findsLonger, indexedWords, type Searchable, searchTerms } from '../sear
 import type { Connection } from './connection.ts'
 
 /**
- * The most longer words that are looked up for all words of one search. FTS5 reads the products of a prefix to the end before it gives the
- * first, and those of words as they are needed: a page of a common word among 1,000,000 products takes 0.6 ms instead of 55.
+ * The most longer words that are looked up for one word of a search, and for all of them. FTS5 reads the products of a prefix to the end before
+ * it gives the first, and those of words as they are needed: a page of a common word among 1,000,000 products takes 0.6 ms instead of 55.
+ * A look-up takes 30 µs.
  */
-const mostLonger = 64
+const mostLonger = { word: 64, search: 256 } as const
 
 /** The longer words of the index that begin with a word; undefined if they are more than `most`. */
 export type LongerWords = (word: string, most: number) => readonly string[] | undefined
 
-/** A word for which `indexedWords` and the tokenizer of the index agree: letters of Latin-1 and Latin Extended-A but the long s, and digits. */
-export const isLatin = /^[a-z0-9\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017e]+$/i
+/** What a search word may consist of if the shop knows how the index writes it. SQLite takes many newer signs for letters. */
+const latin = /^[\0-\u017e]+$/
+/** Letters of Latin-1 and Latin Extended-A, but not the long s, and digits. */
+export const latinWord = /^[a-z0-9\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017e]+$/i
+
+/** A search word as the index has it; undefined for a phrase, and where only the index knows how it is written. */
+function asIndexed(word: string): string | undefined {
+  const [only = '', ...others] = searchWords(word)
+  return others.length === 0 && latin.test(word) && latinWord.test(only) ? indexedWords(only)[0] : undefined
+}
 
 export function makeLongerWords(db: Connection): LongerWords {
   db.exec("CREATE VIRTUAL TABLE temp.product_word USING fts5vocab('main', 'product_text', 'instance')")
   const from = db.prepare<[string], string>('SELECT term FROM temp.product_word WHERE term >= ? LIMIT 1').pluck()
-  // No word has a character before 0, so this is the next word.
+  // 0 is the first character that a word can have, so this is the first word after it.
   const after = (word: string) => from.get(`${word}0`)
 
   return (word, most) => {
@@ -35,22 +44,21 @@ export function makeLongerWords(db: Connection): LongerWords {
 
 /**
  * The expression that finds all words of a text, within a category if one is given; undefined if the text has no word.
- * Every word is a quoted string, in which quotes are doubled, so nothing in it is an operator. A star after the string also
- * finds the words that begin with it.
+ * Every word is a quoted string, in which quotes are doubled, so nothing in it is an operator. Where a word also finds
+ * longer words, any of them is searched if they are few, and otherwise the word as a prefix.
  */
 export function matchExpression(text: string, category: string | undefined, longerWords: LongerWords): string | undefined {
   const terms = searchTerms(text).filter(({ word }) => hasSearchWord(word))
   if (terms.length === 0) return undefined
-  let left = mostLonger
+  let left: number = mostLonger.search
   const alternatives = (word: string) => {
     if (!findsLonger(word)) return [quoted(word)]
-    const [only = '', ...others] = searchWords(word)
-    const [indexed] = others.length === 0 && isLatin.test(only) ? indexedWords(only) : []
-    if (indexed === undefined) return [`${quoted(word)} *`]
-    const longer = longerWords(indexed, left)
-    // If they were too many, as many have been looked up in vain, which took up to 2 ms.
-    left -= longer?.length ?? left
-    return longer === undefined ? [`${quoted(word)} *`] : [word, ...longer].map(quoted)
+    const indexed = asIndexed(word)
+    if (indexed === undefined) return [prefix(word)]
+    const most = Math.min(mostLonger.word, left)
+    const longer = longerWords(indexed, most)
+    left -= longer?.length ?? most
+    return longer === undefined ? [prefix(word)] : [word, ...longer].map(quoted)
   }
   const all = terms.map(({ word, synonyms }) => [...alternatives(word), ...synonyms.map(quoted)])
   const single = all.filter(({ length }) => length === 1)
@@ -63,6 +71,11 @@ export function matchExpression(text: string, category: string | undefined, long
 
 function quoted(phrase: string): string {
   return `"${phrase.replaceAll('"', '""')}"`
+}
+
+/** Also finds the words that begin with a phrase. */
+function prefix(phrase: string): string {
+  return `${quoted(phrase)} *`
 }
 
 /** A category as one token, whatever characters it has. */
