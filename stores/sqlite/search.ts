@@ -15,7 +15,7 @@ const mostLonger = { word: 64, search: 256 } as const
 /** The longer words of the index that begin with a word; undefined if they are more than `most`. */
 export type LongerWords = (word: string, most: number) => readonly string[] | undefined
 
-/** What a search word may consist of if the shop knows how the index writes it. SQLite takes many newer signs for letters. */
+/** The characters of a search word if the shop knows how the index writes it. SQLite takes many newer signs for letters. */
 const latin = /^[\0-\u017e]+$/
 /** Letters of Latin-1 and Latin Extended-A, but not the long s, and digits. */
 export const latinWord = /^[a-z0-9\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017e]+$/i
