@@ -1,5 +1,7 @@
 // Shows the errors of a problem document: beside each field, and as a list at the top.
 
+import { told } from './order-page.js'
+
 export function make(name, properties, ...content) {
   const made = Object.assign(document.createElement(name), properties)
   made.append(...content)
@@ -78,16 +80,15 @@ const textOf = (element, name) => [...element.children].find((one) => one.localN
 
 /** The page's own message for an incomplete line, or for an order without lines. */
 function missing(form, name) {
-  const { noLine, noProduct, noQuantity } = form.dataset
   if (name === '') {
     const typed = [...form.querySelectorAll('.lines input, .lines textarea')]
-    return typed.every((one) => one.value.trim() === '') ? { detail: noLine, control: typed[0], isOfAll: true } : undefined
+    return typed.every((one) => one.value.trim() === '') ? { detail: told.missing.line, control: typed[0], isOfAll: true } : undefined
   }
   const line = /^item\.\d+$/.exec(name ?? '')?.[0]
   if (line === undefined) return undefined
   const [product, quantity] = ['product-id', 'quantity'].map((part) => form.elements.namedItem(`${line}.${part}`))
-  if (product?.value.trim() === '') return { detail: noProduct, control: product }
-  return quantity?.value.trim() === '' ? { detail: noQuantity, control: quantity } : undefined
+  if (product?.value.trim() === '') return { detail: told.missing.product, control: product }
+  return quantity?.value.trim() === '' ? { detail: told.missing.quantity, control: quantity } : undefined
 }
 
 function errorOf(form, item, name) {
@@ -96,11 +97,11 @@ function errorOf(form, item, name) {
 }
 
 /** @param words the title and the detail of the problem, which are for programs @returns those for a person, as the service has them */
-function noticeOf({ dataset }, { code, isSignIn, hasErrors }, [title, detail]) {
-  const has = (codes) => codes.split(' ').includes(code)
-  if (isSignIn) return [dataset.signInTitle, detail === dataset.keyNeeded ? dataset.keyNeededDetail : detail]
-  if (has(dataset.reused)) return [dataset.reusedTitle, dataset.reusedDetail]
-  if (hasErrors && has(dataset.invalid)) return [dataset.invalidTitle, dataset.invalidDetail]
+function noticeOf({ code, isSignIn, hasErrors }, [title, detail]) {
+  const { signIn, reused, invalid } = told
+  if (isSignIn) return [signIn.title, detail === signIn.keyNeeded ? signIn.detail : detail]
+  if (reused.codes.includes(code)) return [reused.title, reused.detail]
+  if (hasErrors && invalid.codes.includes(code)) return [invalid.title, invalid.detail]
   return [title, detail]
 }
 
@@ -121,10 +122,10 @@ export function showProblem(form, problem, places) {
   const isSignIn = textOf(problem, 'status') === '401'
   const more = [
     ...(order ? [[inNewTab(order, 'See that order')]] : []),
-    ...(isSignIn ? [[inNewTab(form.dataset.session, 'Sign in'), ' in another tab, then send this form again.']] : [])
+    ...(isSignIn ? [[inNewTab(told.session, 'Sign in'), ' in another tab, then send this form again.']] : [])
   ]
   const code = textOf(problem, 'type').replace(/^.*\//, '')
-  const [title, detail] = noticeOf(form, { code, isSignIn, hasErrors: errors.length > 0 }, [
+  const [title, detail] = noticeOf({ code, isSignIn, hasErrors: errors.length > 0 }, [
     textOf(problem, 'title'),
     withoutId(textOf(problem, 'detail'))
   ])

@@ -2,11 +2,10 @@
 
 import { nameInLine } from './order-draft.js'
 import { make } from './order-errors.js'
+import { form, told } from './order-page.js'
 import { forgetProducts, known, lookUp, suggest, total } from './order-products.js'
 import { makeSums, quantityFault, units } from './order-sums.js'
 
-const form = document.getElementById('order')
-const { digits } = form.dataset
 const isNew = form.elements.namedItem('_idempotency-key') !== null
 const lines = form.querySelector('.lines')
 const blankLine = lines.lastElementChild.cloneNode(true)
@@ -152,7 +151,7 @@ async function update() {
   const mine = ++round
   const found = await Promise.all([...lines.children].map(read))
   if (mine !== round) return
-  const sums = makeSums(found, JSON.parse(form.dataset.kept ?? '{}'), Number(digits))
+  const sums = makeSums(found, JSON.parse(form.dataset.kept ?? '{}'), told.digits)
   const summed = found.map((one, i) => ({ ...one, sum: sums[i], isOpen: one.isOpen || (one.id !== undefined && sums[i] === undefined) }))
   for (const { line, shown, sum, id, rule } of summed) {
     line.querySelector('output').replaceChildren(...shown, ...(sum === undefined ? [] : [`: ${total(sum)}`]))
@@ -219,7 +218,7 @@ function fillLine(line, texts) {
  * @param all the texts of each line, by the names of its fields in the line
  */
 export function fillLines(all) {
-  const count = Math.max(Number(form.dataset.rows), all.length)
+  const count = Math.max(told.rows, all.length)
   while (lines.children.length > count) lines.lastElementChild.remove()
   while (lines.children.length < count) appendLine()
   for (const [i, line] of [...lines.children].entries()) fillLine(line, all[i] ?? {})

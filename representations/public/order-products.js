@@ -1,12 +1,11 @@
 // The products of the order form: looks them up, suggests them by name, and formats their prices.
 
 import { make } from './order-errors.js'
+import { told } from './order-page.js'
 import { quantityLimits } from './order-sums.js'
 
-const form = document.getElementById('order')
-const { products, product, currency, digits, backorder, outOfStock } = form.dataset
-const units = JSON.parse(form.dataset.units)
-const productId = new RegExp(`^${form.dataset.productId}$`)
+const { products, product, currency, digits, stock: stockTexts, units } = told
+const productId = new RegExp(`^${told.productId}$`)
 const catalogue = document.getElementById('catalogue')
 
 /** Formats a decimal. A price may have more fraction digits than the currency: up to 4. */
@@ -14,19 +13,19 @@ function money(value) {
   return new Intl.NumberFormat('en', {
     style: 'currency',
     currency,
-    minimumFractionDigits: Number(digits),
+    minimumFractionDigits: digits,
     maximumFractionDigits: 4
   }).format(value)
 }
 
 /** Formats an amount in the currency's minor unit. */
 export function total(minor) {
-  const text = minor.toString().padStart(Number(digits) + 1, '0')
-  const at = text.length - Number(digits)
-  return money(Number(digits) === 0 ? text : `${text.slice(0, at)}.${text.slice(at)}`)
+  const text = minor.toString().padStart(digits + 1, '0')
+  const at = text.length - digits
+  return money(digits === 0 ? text : `${text.slice(0, at)}.${text.slice(at)}`)
 }
 
-const notFound = { wrong: form.dataset.notFound }
+const notFound = { wrong: told.notFound }
 const gone = { wrong: 'This product is no longer sold.' }
 const unavailable = { wrong: 'This product cannot be looked up now.' }
 
@@ -52,8 +51,6 @@ async function ask(id) {
   if (!answer.ok) return unavailable
   return describe(await answer.json())
 }
-
-const stockTexts = { backorder, 'out-of-stock': outOfStock }
 
 /** @returns what a line needs of its product: `shown` is the price for people, such as "€9.99 each, out of stock" */
 function describe(found) {

@@ -4,9 +4,9 @@
 import { makeDocument, readSchema } from './order-document.js'
 import { showProblem, showRefusal } from './order-errors.js'
 import { renewProducts, startLines } from './order-lines.js'
+import { form, told } from './order-page.js'
 import { keepRefused, startDraft } from './order-restore.js'
 
-const form = document.getElementById('order')
 const key = form.elements.namedItem('_idempotency-key')
 const isDraft = 'draft' in form.dataset
 
@@ -36,11 +36,10 @@ async function send(type) {
     throw new Error(`the answer is not from the shop: ${answer.status}`)
   const problem = new DOMParser().parseFromString(await answer.text(), 'application/xml').documentElement
   const [code, ...codes] = showProblem(form, problem, places)
-  const has = (name) => form.dataset[name].split(' ').includes(code)
-  if (has('spentKey')) key.value = newKey()
+  if (told.spentKey.includes(code)) key.value = newKey()
   if ([code, ...codes].includes('price-changed')) renewProducts()
   // After an error of the shop itself, or while the first request runs, the order may be there.
-  if (isDraft && answer.status < Number(form.dataset.unsureStatus) && !has('unsure')) keepRefused(form)
+  if (isDraft && answer.status < told.unsure.leastStatus && !told.unsure.codes.includes(code)) keepRefused(form)
 }
 
 async function submit(type) {
@@ -75,7 +74,7 @@ form.addEventListener('change', ({ target }) => {
 if (isDraft) startDraft(form)
 // The browser posts the form itself for a change to an order, or if the schema cannot be loaded.
 if (key) {
-  const type = await readSchema(form.dataset.schema, form.dataset.root).catch(() => undefined)
+  const type = await readSchema(told.schema, told.root).catch(() => undefined)
   if (type) {
     showDocument(type)
     form.addEventListener('submit', (event) => {

@@ -11,9 +11,9 @@ import { stockTexts } from './order-form-products.ts'
 import { unitTerms } from './units.ts'
 
 const root = rootType(orderXsd, 'purchase-order').name
-const units = JSON.stringify(unitTerms())
+const units = unitTerms()
 
-/** The data attributes for the script: URIs, currency and messages. The script reads the schema of orders itself. */
+/** The form's data for its script: URIs, the currency and texts. The script reads the schema of orders itself. */
 export function scriptData({ base, currency }: Context) {
   const uri = uris(base)
   return {

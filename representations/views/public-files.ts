@@ -18,15 +18,28 @@ const contentTypes: Readonly<Record<string, string>> = {
 
 const folder = serviceFile('representations/public/')
 
-/** The files that pages load, by name. They are read once at start, so that no request can name a path on the disk. */
-export const publicFiles: ReadonlyMap<string, PublicFile> = new Map(
-  readdirSync(folder).flatMap((name): [string, PublicFile][] => {
+/**
+ * The files that pages load, by name. They are read once at start, so that no request can name a path on the disk. A script imports others
+ * by URLs with their digests, too: after an upgrade a browser must not run a new script with an old one that it has kept.
+ */
+export const publicFiles: ReadonlyMap<string, PublicFile> = readFiles()
+
+function readFiles(): ReadonlyMap<string, PublicFile> {
+  const files = new Map<string, PublicFile>()
+  // A script comes after those that it imports, because their digests are part of its bytes.
+  const add = (name: string): PublicFile | undefined => {
     const contentType = contentTypes[extname(name)]
-    if (contentType === undefined) return []
-    const bytes = readFileSync(new URL(name, folder))
-    return [[name, { bytes, contentType, digest: hash('sha256', bytes).slice(0, 16) }]]
-  })
-)
+    if (contentType === undefined || files.has(name)) return files.get(name)
+    const withDigests = (_: string, imported: string) => `from './${imported}?v=${add(imported)?.digest}'`
+    const source = readFileSync(new URL(name, folder), 'utf8')
+    const bytes = Buffer.from(contentType.startsWith('text/javascript') ? source.replace(/\bfrom '\.\/([^']+)'/g, withDigests) : source)
+    const file = { bytes, contentType, digest: hash('sha256', bytes).slice(0, 16) }
+    files.set(name, file)
+    return file
+  }
+  for (const name of readdirSync(folder)) add(name)
+  return files
+}
 
 /** The URL path of a public file. @throws Error when there is none of this name */
 export function publicPath(base: string, name: string): string {

@@ -38,6 +38,20 @@ t.test('no path leads out of the folder', async (t) => {
   }
 })
 
+t.test('a script imports others by the URIs that name their digests, so a browser never runs a new one with an old one', async (t) => {
+  const { app } = await build(t)
+  const imported = [...publicFiles].flatMap(([name, { bytes }]) => {
+    const paths = [...bytes.toString().matchAll(/\b(?:from|import) ?\(?['"]([^'"]+)['"]/g)].map(([, path]) => path ?? '')
+    return paths.map((path) => ({ name, path }))
+  })
+  t.ok(imported.length >= 10)
+  for (const { name, path } of imported) {
+    const { pathname, search } = new URL(path, `http://localhost/public/${name}`)
+    const answer = await app.inject({ url: `${pathname}${search}` })
+    t.match(answer, { statusCode: 200, headers: { 'cache-control': /immutable/ } }, `${name} imports ${path}`)
+  }
+})
+
 t.test('every page names files that there are', async (t) => {
   const { app } = await build(t)
   for (const url of ['/', '/products', '/order', '/session', '/nothing']) {
