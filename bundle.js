@@ -32,6 +32,12 @@ const require = __createRequire(import.meta.url), __filename = import.meta.filen
 /** The URL of a file at the top of the build, since files.ts finds all others from there. */
 const topUrl = `const __url = new URL('../server.js', require('node:url').pathToFileURL(__filename)).href`
 
+/**
+ * Escapes everything that is not ASCII, because load.cjs and files.ts read the code as Latin-1. esbuild does so in strings, but not in
+ * regular expressions and comments.
+ */
+const escaped = (code) => code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
 /** The name of the code of an entry in the folder `code`. */
 const codeName = (entry) => entry.replaceAll('/', '-')
 
@@ -106,6 +112,8 @@ async function bundleService(folder) {
   })
   copyFileSync(join(top, 'code-cache/load.cjs'), join(folder, 'code/load.cjs'))
   for (const entry of entries) {
+    const code = join(folder, 'code', `${codeName(entry)}.cjs`)
+    writeFileSync(code, escaped(readFileSync(code, 'utf8')))
     const path = join(folder, `${entry}.js`)
     const loader = `${'../'.repeat(entry.split('/').length - 1) || './'}code/load.cjs`
     mkdirSync(dirname(path), { recursive: true })

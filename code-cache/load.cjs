@@ -38,7 +38,7 @@ module.exports = function load(name) {
   const source = Buffer.concat([wrapper[0], readFileSync(filename), wrapper[1]])
   const cachedData = readCache(join(__dirname, `${name}.cache`), source)
   const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER
-  // Only comments of packages are not ASCII. V8 keeps a string of Latin-1 outside of its heap.
+  // The code is ASCII (bundle.js). V8 keeps a string of Latin-1 outside of its heap.
   const script = new Script(source.latin1Slice(), { filename, cachedData, importModuleDynamically })
   const module = { exports: {} }
   script.runInThisContext()(module.exports, createRequire(filename), module, filename, __dirname)

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import t from 'tap'
 import { hashKey } from '../http/credentials.ts'
 import { openStore } from '../stores/open.ts'
-import { orderXml, xml } from './build.ts'
+import { draft, orderXml, xml } from './build.ts'
 import { compile } from './cli/compile.ts'
 import { runServer } from './run-server.ts'
 
@@ -67,4 +67,23 @@ t.test('a service that runs needs none of its files: every page is there after t
   const form = new URLSearchParams({ 'item.1.product-id': 'ABC-1', 'item.1.quantity': '0' })
   t.equal((await fetch(`${base}/order`, { method: 'POST', headers: { accept: 'text/html' }, body: form })).status, 422, 'the form again')
   t.equal(await end('SIGTERM'), 0)
+})
+
+t.test('a built service reads what is not ASCII in its code as its sources do', async (t) => {
+  const url = `sqlite:${join(t.testdir(), 'shop.db')}`
+  const store = await openStore(url, 'EUR')
+  await store.createProduct('a', draft({ name: 'Bolt M8x40' }))
+  await store.createProduct('b', draft({ name: 'Bolt M8 × 45, 40 pieces' }))
+  await store.close()
+  const { base } = await runServer(t, { DATABASE_URL: url }, join(await compile(), 'server.js'))
+  // A size is one word, whatever its sign.
+  for (const q of ['M8 × 40', 'M8×40', 'M8 x 40']) {
+    const response = await fetch(`${base}/products?${new URLSearchParams({ q })}`, { headers: { accept: 'application/json' } })
+    const { product } = (await response.json()) as { product: readonly { name: string }[] }
+    t.strictSame(
+      product.map(({ name }) => name),
+      ['Bolt M8x40'],
+      q
+    )
+  }
 })
