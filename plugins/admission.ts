@@ -24,7 +24,8 @@ declare module 'fastify' {
     /**
      * Writes the answer to a write that was carried out, with memory reserved for its order.
      * @param order the text of the order
-     * @returns undefined if too much is reserved already, or the client leaves too many answers unread: that is no error then
+     * @returns undefined if too much is reserved already, the client leaves too many answers unread, or the answer cannot be written: that is
+     * no error then, and the answer has no details
      */
     writeWithRoom<T>(order: JsonText, write: () => Promise<T>): Promise<T | undefined>
     /**
@@ -151,7 +152,13 @@ export default fp(
       T | undefined
     > {
       const room = app.makeRoomToSend(order.length, this.raw.socket, this.network) ? enter(this, order) : undefined
-      return room && inRoom(room, write)
+      if (!room) return undefined
+      return inRoom(room, write).catch((error: unknown) => {
+        // A client that has gone is no fault of the service.
+        if (!this.sender().signal.aborted)
+          this.log.warn({ err: error }, 'the answer about a large order could not be written, so it has no details')
+        return undefined
+      })
     })
 
     app.decorateRequest('holdOrder', function (this: FastifyRequest, order: Order) {

@@ -107,13 +107,7 @@ export default fp(
       const text = 'order' in result ? textOf(result.order) : undefined
       if (!('order' in result) || text === undefined) return Buffer.from(writeResult(basis, result, context))
       const { order: _, ...done } = result
-      const write = () =>
-        app.documents.answer(request, { text, basis, context, done }).catch((error: unknown) => {
-          // A client that has gone is no fault of the service.
-          if (!request.sender().signal.aborted)
-            request.log.warn({ err: error }, 'the details of a large order could not be written, so the answer has none')
-          return undefined
-        })
+      const write = () => app.documents.answer(request, { text, basis, context, done })
       return (await request.writeWithRoom(text, write)) ?? Buffer.from(writeResult(basis, result, context))
     }
 

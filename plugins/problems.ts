@@ -24,6 +24,9 @@ interface BuyerRefusal {
   readonly body: string
 }
 
+/** Header fields of an answer that a problem replaces. They would describe what is not sent. */
+const fieldsOfAnswer = ['etag', 'last-modified', 'link', 'cache-control', 'content-location', 'preference-applied'] as const
+
 type WriteBuyerRefusal = (problem: ProblemDocument) => BuyerRefusal | undefined
 
 declare module 'fastify' {
@@ -92,7 +95,7 @@ export default fp(
       const writeBuyerRefusal = buyerRefusals.get(request)
       const representation = problemRepresentation(request.headers.accept, notation, writeBuyerRefusal === undefined)
       const buyerRefusal = representation.suffix === 'json' ? undefined : writeBuyerRefusal?.(problem)
-      for (const name of ['etag', 'last-modified', 'link', 'cache-control']) reply.removeHeader(name)
+      for (const name of fieldsOfAnswer) reply.removeHeader(name)
       keepOpen(reply)
       linkConflict(reply, content, buyerRefusal?.status ?? status)
       if (buyerRefusal) return sendBuyerRefusal(reply, buyerRefusal)

@@ -173,7 +173,7 @@ export default fp(
 
     /**
      * Writes a deferred value, which is still JSON text, in the document process.
-     * @returns undefined if there is no room for the response to a write. The write was carried out, so that is no error
+     * @returns undefined if the response to a write has no room or cannot be written. The write was carried out, so that is no error
      */
     async function writeDeferred(request: FastifyRequest, name: string, text: JsonText, context: Context): Promise<Uint8Array | undefined> {
       const write = () => app.documents.write(request, name, selected(request).mediaType, text, context)
@@ -197,7 +197,7 @@ export default fp(
       if (text !== undefined && name !== undefined) {
         void sendWhenWritten(reply, writeDeferred(request, name, text, context), (bytes) => {
           if (bytes) reply.send(bytes)
-          else sendWithoutBody(request, reply.removeHeader('content-location'))
+          else sendWithoutBody(request, reply.withdrawPreference('return=representation').removeHeader('content-location'))
         })
         return reply
       }

@@ -67,7 +67,7 @@ const shipments: RoutePlugin = async (app, { config }) => {
       })
       if (replayed) reply.header('idempotent-replayed', 'true')
       // A form is answered with a redirect, not with the page.
-      if (request.isPage && !request.form()) await showOrder(request, await request.visibleOrderHead(order.id))
+      if (request.isPage && !request.form()) await showOrderIfFound(request, order.id)
       return reply.created(uri.shipment(order.id, shipment.number), shipment)
     }
   )
@@ -101,6 +101,15 @@ async function showOrder(request: FastifyRequest, head: StoredOrderHead): Promis
   const order: Omit<OrderOfShipment, 'isLarge'> = isLarge ? head : await request.wholeOrder(head)
   const { id, version, modifiedAt, orderNumber, shipTo, buyer } = order
   request.showOnPage({ order: { id, version, modifiedAt, isLarge, ...defined({ orderNumber, shipTo, buyer }) } })
+}
+
+/** The shipment is stored, so its page is sent also if the order cannot be read again. Sent again after an error, it would be a second one. */
+async function showOrderIfFound(request: FastifyRequest, orderId: string): Promise<void> {
+  try {
+    await showOrder(request, await request.visibleOrderHead(orderId))
+  } catch (error) {
+    request.log.warn({ err: error }, 'the page of a new shipment does not show its order')
+  }
 }
 
 type ShownOrder = Pick<ShipmentPage, 'order' | 'whole'>

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { DomainError } from '../../domain/errors.ts'
 import { build } from '../build.ts'
 import { hidden, html, post as postForm } from './form-post.ts'
 import { type Headers, line, placed, products, ship } from './shipping.ts'
@@ -191,4 +192,23 @@ t.test('the links of an order say what they lead to: the seller’s action while
   t.same(await linksOf({}), ['See the status', 'See the shipments'])
   await shop.store.setOrderStatus(order.slice('/order/'.length), 'completed', {})
   t.same(await linksOf(seller), ['See the status', 'See the shipments'])
+})
+
+t.test('a shipment that is made is answered also if its order cannot be read again', async (t) => {
+  const shop = await build(t, { products })
+  const seller = { ...html, ...(await shop.key('ERP', 'fulfilment')) }
+  const order = await placed(shop)
+  const { shipOrder, orderHead } = shop.store
+  shop.store.shipOrder = async (...given) => {
+    const made = await shipOrder(...given)
+    shop.store.orderHead = () => Promise.reject(new DomainError('store-unavailable', 'The database cannot be reached.'))
+    return made
+  }
+  t.match(await ship(shop, order, `<shipment>${line(1, 3)}</shipment>`, seller), {
+    statusCode: 201,
+    headers: { location: `${order}/shipment/1`, 'content-type': /html/ },
+    body: '3 units'
+  })
+  shop.store.orderHead = orderHead
+  t.equal((await shop.store.shipments(order.replace('/order/', ''), { limit: 5 })).items.length, 1)
 })
