@@ -26,9 +26,10 @@ export function checkContent(request: FastifyRequest): void {
     throw unsupported(request, detail, accepts, { headers: { 'accept-encoding': 'identity' } })
   }
   const type = headers['content-type']
-  if (type === undefined) throw unsupported(request, 'The request has a body but no Content-Type header.', accepts)
+  if (type === undefined)
+    throw unsupported(request, `The request has a body but no Content-Type header. Send ${accepts.join(' or ')}.`, accepts)
   if (!accepts.includes(request.mediaType ?? '')) {
-    const hint = isForm(request) ? ` ${curlAdvice(accepts[0] ?? '')}` : ''
+    const hint = isForm(request) ? ` ${curlAdvice('xml', 'json')}` : ''
     throw unsupported(request, `${JSON.stringify(type)} is not supported here. Send ${accepts.join(' or ')}.${hint}`, accepts)
   }
   const charset = charsetOf(type)

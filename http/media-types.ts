@@ -55,8 +55,8 @@ export function unsupported(
 }
 
 /** Advice for curl users: `curl -d` sends a form's Content-Type by default. */
-export function curlAdvice(mediaType: string): string {
-  return `With curl, add -H 'content-type: ${mediaType}'.`
+export function curlAdvice(...notations: readonly DocumentNotation[]): string {
+  return `With curl, add ${notations.map((one) => `-H 'content-type: application/${one}'`).join(' or ')}.`
 }
 
 /** The first character of XML or JSON, after a byte order mark and white space. In a form these characters are escaped. */
@@ -75,7 +75,7 @@ export function refuseDocument(request: FastifyRequest, form: string): void {
   const accepts = mediaTypes(request.method, request.routeOptions)
   const found = `The body looks like ${notation === 'xml' ? 'XML' : 'JSON'}, but its Content-Type is that of an HTML form.`
   const advice = accepts.includes(mediaType)
-    ? `Send it with Content-Type: ${mediaType}. ${curlAdvice(mediaType)}`
+    ? `Send it with Content-Type: ${mediaType}. ${curlAdvice(notation)}`
     : `This URI accepts HTML forms only: send fields such as name=value.`
   throw unsupported(request, `${found} ${advice}`, accepts, { notation })
 }

@@ -9,6 +9,7 @@ interface Line {
   readonly req?: { readonly method?: string; readonly url?: string }
   readonly res?: { readonly statusCode?: number | null }
   readonly responseTime?: number
+  readonly caller?: { readonly customer?: string }
   readonly code?: string
   readonly detail?: string
   readonly products?: number
@@ -35,7 +36,8 @@ export function terminalLog(to: DestinationStream, { colors }: { readonly colors
   const options: PrettyOptions = {
     colorize: colors,
     translateTime: 'SYS:HH:MM:ss',
-    ignore: 'pid,hostname,level',
+    // pino-pretty would show a caller in its own way, before the message.
+    ignore: 'pid,hostname,level,caller',
     hideObject: true,
     messageFormat: (log, _messageKey, _levelKey, { colors: paint }) => message(log as Line, paint as unknown as Colors)
   }
@@ -63,10 +65,11 @@ function refusal({ code, detail = '' }: Line): string {
 }
 
 function request(line: Line, paint: Colors): string {
-  const { msg = '', req, res, responseTime = 0 } = line
+  const { msg = '', req, res, responseTime = 0, caller } = line
   const status = res?.statusCode ?? 0
   const outcome = msg === requestCompleted ? '' : ` (${msg})`
   const statusColor = status >= 500 ? paint.red : status >= 400 ? paint.yellow : paint.green
   const requestLine = printable(`${req?.method} ${req?.url}`)
-  return `${requestLine} ${statusColor(String(res?.statusCode ?? '-'))} ${paint.gray(`${Math.round(responseTime)} ms`)}${outcome}${refusal(line)}`
+  const customer = caller?.customer === undefined ? '' : ` for ${printable(caller.customer)}`
+  return `${requestLine} ${statusColor(String(res?.statusCode ?? '-'))} ${paint.gray(`${Math.round(responseTime)} ms`)}${customer}${outcome}${refusal(line)}`
 }

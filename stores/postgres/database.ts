@@ -7,7 +7,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { perhapsStored } from '../outcomes.ts'
 import { connectTimeout } from './connect-timeout.ts'
-import { type Failures, failure, failures, failuresOfWrite, isConnectionEnded, isConnectionLost, unavailable } from './failures.ts'
+import {
+  connectFailure,
+  type Failures,
+  failure,
+  failures,
+  failuresOfWrite,
+  isConnectionEnded,
+  isConnectionLost,
+  unavailable
+} from './failures.ts'
 import { withCheckedTls } from './tls-mode.ts'
 
 /** Milliseconds. The client waits longer than the server, so that the server's error gives the reason. */
@@ -120,13 +129,13 @@ export class Database implements Queries {
 
   /**
    * A connection that has worked since a moment of `performance.now()`. Idle ones that have not are closed, and the pool opens another.
-   * @param failures the errors while there is none
+   * @param when the errors while there is none
    */
-  async #connection({ tooLong, outOfReach }: Failures, workedSince = 0): Promise<pg.PoolClient> {
-    if (this.#isFull) throw tooLong()
+  async #connection(when: Failures, workedSince = 0): Promise<pg.PoolClient> {
+    if (this.#isFull) throw when.tooLong()
     for (;;) {
       const client = await this.#pool.connect().catch((error) => {
-        throw failure(error, { tooLong, outOfReach })
+        throw connectFailure(error, when)
       })
       if ((this.#workedAt.get(client) ?? 0) >= workedSince) return client
       client.release(true)

@@ -97,6 +97,15 @@ export const failures: Failures = { tooLong: overloaded, outOfReach: unavailable
 /** The errors of a transaction whose COMMIT was not sent. */
 export const failuresOfWrite: Failures = { tooLong: overloadedWrite, outOfReach: notStored }
 
+/**
+ * Turns the error of a connection that could not be made into the error that the store throws. Whatever the server's reason is, it lets
+ * nobody in now: `ALTER DATABASE … ALLOW_CONNECTIONS false` is 55000, and without the right to connect it is 42501.
+ */
+export function connectFailure(error: unknown, when: Failures): unknown {
+  const known = failure(error, when)
+  return known === error && error instanceof pg.DatabaseError ? when.outOfReach(error) : known
+}
+
 /** Turns an error of a statement into the error that the store throws. */
 export function failure(error: unknown, { tooLong: whenTooLong, outOfReach: whenOutOfReach } = failures): unknown {
   if (error instanceof pg.DatabaseError && tooLong.test(error.code ?? '')) return whenTooLong(error)

@@ -85,7 +85,16 @@ t.test('methods', async (t) => {
         type
       )
       t.equal(answer.headers['accept'], answer.headers['accept-post'])
+      if (!type.includes('charset')) t.match(answer.body, 'Send application/xml or text/xml or application/json', type)
     }
+    const seller = await key('Seller', 'catalogue')
+    const form = { ...seller, 'content-type': 'application/x-www-form-urlencoded' }
+    // `curl -d` sends this type by default. Nothing is read, so the answer does not know which of the two it was.
+    for (const body of ['<product/>', '{"name":"Nut"}'])
+      t.match(await ask(t, app, message('PUT /product/NUT', form, body)), {
+        status: 415,
+        body: /curl.*application\/xml.*or.*application\/json/
+      })
     for (const type of ['application/xml', 'APPLICATION/XML', 'text/xml;charset=UTF-8', 'application/xml; charset="utf-8"'])
       t.equal((await post(type)).status, 422, type)
     const coded = await ask(t, app, message('POST /order', { 'content-type': 'application/xml', 'content-encoding': 'gzip' }, '<x/>'))

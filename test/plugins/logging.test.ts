@@ -236,6 +236,16 @@ t.test('a request that was sent ahead and that the parser refuses is one line, t
   )
 })
 
+t.test('on a terminal a request with a key names its customer', async (t) => {
+  const log = memory()
+  const { app, key } = await build(t, { logTo: terminalLog(log, { colors: false }) })
+  await app.inject({ url: '/orders', headers: await key('Müller \u001b & Co', 'order') })
+  await app.inject('/orders')
+  t.match(log.lines[0], /^\[\d\d:\d\d:\d\d\]: GET \/orders 200 \d+ ms for Müller \\u001b & Co\n$/)
+  t.match(log.lines[1], /^\[\d\d:\d\d:\d\d\]: GET \/orders 401 \d+ ms unauthenticated: .+\n$/)
+  t.equal(log.lines.length, 2)
+})
+
 t.test('on a terminal a request is one readable line, and an error has its stack below, or its cause where it is known', async (t) => {
   const log = memory()
   const { app, store } = await build(t, { logTo: terminalLog(log, { colors: false }) })

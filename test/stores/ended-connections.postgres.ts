@@ -91,3 +91,18 @@ t.test('a write is not sent again, nor is a read whose connections end twice', a
   await t.rejects(database.write(sql), { code: 'store-unavailable' })
   t.same(await database.query("SELECT (SELECT count(*)::int FROM tried) AS rows, nextval('attempts')::int AS next"), [{ rows: 0, next: 2 }])
 })
+
+t.test('while the database lets nobody in, everything is unavailable, and nothing was stored', async (t) => {
+  const { url, store } = await openShopOn(t, server, Database, size)
+  await store.createProduct('a', stocked(10))
+  const name = new URL(url).pathname.slice(1)
+  const admin = await server.database('postgres')
+  await execute(admin, `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`)
+  const endOthers = 'SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = $1'
+  await execute(admin, endOthers, [name])
+  await t.rejects(store.product('a'), { code: 'store-unavailable' })
+  await t.rejects(store.placeOrder(placing('a')), { code: 'store-unavailable', message: /Nothing was stored/ })
+  await t.rejects(store.ping(), { code: 'store-unavailable' })
+  await execute(admin, `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`)
+  t.equal((await store.placeOrder(placing('a'))).outcome, 'placed')
+})
