@@ -42,14 +42,23 @@ function filesIn(folder) {
 /** Further folders that a build depends on. They hold no sources of the service. */
 const otherFolders = ['code-cache', 'samples']
 
-/** All files that a build depends on. The lock file in node_modules lists what npm has installed: the compiler, and the packages. */
+/**
+ * What npm has installed: its list of packages with the compiler, and the addons. With an addon of another Node.js no code cache can be made,
+ * so the build is made again once `npm ci` has replaced the addon.
+ */
+const installed = [
+  'node_modules/.package-lock.json',
+  'node_modules/better-sqlite3/build/Release/better_sqlite3.node',
+  'node_modules/libxmljs2/build/Release/xmljs.node'
+]
+
+/** All files that a build depends on. */
 function inputFiles() {
   const { include } = JSON.parse(readFileSync('tsconfig.build.json', 'utf8'))
   const here = readdirSync('.').filter((name) => name.endsWith('.ts'))
   const sources = include.flatMap((entry) => (entry === '*.ts' ? here : filesIn(entry)))
   const settings = ['build.js', 'bundle.js', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json']
-  const installed = ['node_modules/.package-lock.json'].filter((path) => existsSync(path))
-  return [...new Set([...settings, ...installed, ...sources, ...otherFolders.flatMap(filesIn)])]
+  return [...new Set([...settings, ...installed.filter((path) => existsSync(path)), ...sources, ...otherFolders.flatMap(filesIn)])]
 }
 
 /** A digest of names and contents. Modification times are not reliable after a checkout, or within one tick of the clock. */

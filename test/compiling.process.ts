@@ -13,7 +13,7 @@ import {
   symlinkSync,
   writeFileSync
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
@@ -126,6 +126,12 @@ t.test('an unchanged service is not built again, and any change of a source, an 
   rmSync(join(folder, 'representations/views/new.eta'))
   t.match(await build(folder), { code: 0, said: /Compiling/ }, 'a file that is gone')
   t.notOk(existsSync(join(folder, 'dist/representations/views/new.eta')))
+
+  const addon = join(folder, 'node_modules/better-sqlite3/build/Release/better_sqlite3.node')
+  mkdirSync(dirname(addon), { recursive: true })
+  writeFileSync(addon, 'for another Node.js')
+  t.match(await build(folder), { code: 0, said: /Compiling/ }, 'an addon that npm has replaced')
+  t.same(await build(folder), { code: 0, said: '' })
 
   const record = join(folder, readlinkSync(join(folder, 'dist')), '../build.json')
   writeFileSync(record, readFileSync(record, 'utf8').replace(process.version, `${process.version}0`))
