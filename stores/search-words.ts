@@ -54,13 +54,17 @@ function synonymsOf(word: string): readonly string[] {
   return [' ', ' x '].map((sign) => word.replace(sizeSign, sign)).filter((one) => one !== word)
 }
 
+/** Letters in lower case that are another form of a letter: the micro sign of keyboards, the long s, and the sigma at the end of a word. */
+const otherForms: Readonly<Record<string, string>> = { '\u00b5': '\u03bc', '\u017f': 's', '\u03c2': '\u03c3' }
+
 /**
  * The words of a text as PostgreSQL indexes them: in lower case, and without the diacritics of ASCII letters. SQLite's own tokenizer does the same
- * with Latin letters.
+ * with Latin and Greek letters.
  */
 export function indexedWords(text: string): readonly string[] {
   const plain = text
     .toLowerCase()
+    .replace(/[\u00b5\u017f\u03c2]/g, (letter) => otherForms[letter] ?? letter)
     .normalize('NFD')
     .replace(/([a-z])[\u0300-\u036f]+/g, '$1')
     .normalize('NFC')

@@ -95,6 +95,21 @@ export function searchContract(rule: Rule): void {
     t.same(await found(store, { q: '9520728834119' }), [], 'a wrong check digit')
   })
 
+  rule('a letter is found in each of its forms: micro signs, long s, and Greek sigma', async (t, store) => {
+    const forms = [
+      ['Filter 10 \u00b5m', 'Filter 10 \u03bcm', 'FILTER 10 \u039cM'],
+      ['\u017ftopper', 'STOPPER', 'stopper'],
+      ['\u03a3\u03af\u03c3\u03c5\u03c6\u03bf\u03c2', '\u03c3\u03af\u03c3\u03c5\u03c6\u03bf\u03c3']
+    ]
+    for (const [i, names] of forms.entries())
+      for (const [n, name] of names.entries()) await store.createProduct(`${i}.${n}`, draft({ name }))
+    for (const [i, names] of forms.entries()) {
+      const all = names.map((_, n) => `${i}.${n}`)
+      for (const q of names) t.same(await found(store, { q }), all, q)
+    }
+    t.same(await found(store, { q: '\u03a3\u038a\u03a3' }), ['2.0', '2.1'], 'a sigma at the end of a search word that begins a longer one')
+  })
+
   rule('a search finds a size, however it is written', async (t, store) => {
     const written = ['Bolt M8 × 40', 'Bolt M8x40', 'Bolt M8 x 40', 'Bolt M8×40', 'Bolt M8X40-A2']
     for (const [i, name] of written.entries()) await store.createProduct(String(i), draft({ name }))

@@ -49,6 +49,19 @@ t.test('a database that has two products with one GTIN in two lengths goes on', 
   await sharesGtin(t, store)
 })
 
+t.test('a database whose index has letters in their other forms finds them in each form', async (t) => {
+  const more = `UPDATE product SET words = words || '''10'':90 ''\u00b5m'':91 ''\u03c3\u03bf\u03c2'':92'::tsvector WHERE id = 'hammer'`
+  const { store } = await openAsOf(t, firsts['69ef1f6'], 14, more)
+  for (const q of ['10 \u00b5m', '10 \u03bcm', '\u03a3\u039f\u03a3', 'carpenter']) {
+    const { items } = await store.products({ limit: 5, q })
+    t.strictSame(
+      items.map(({ id }) => id),
+      ['hammer'],
+      q
+    )
+  }
+})
+
 t.test('a database that has an order whose lines were rounded each by itself keeps its totals', async (t) => {
   const { store } = await openAsOf(t, firsts['69ef1f6'], 1, twoLines)
   await keepsTotals(t, store)
