@@ -213,8 +213,14 @@ export interface SummaryColumns {
 
 export type SummaryRow = CommonOrderRow & SummaryColumns & { readonly shipment_count: number | null }
 
-/** SQL for the `shipment_count` of an order `o`. Shipments are numbered from 1, and their key ends with the number. */
-export const shipmentCountColumn = '(SELECT max(number) FROM shipment WHERE seq = o.seq) AS shipment_count'
+/**
+ * SQL for the `shipment_count` of an order `o`. Shipments are numbered from 1, and their key ends with the number.
+ * @param isOfOrder the condition of the shipments of the order. It names the table of each column: a column that `shipment` does not have would
+ * be that of the order without it, and all shipments would be the order's
+ */
+export function shipmentCountOf(isOfOrder: string): string {
+  return `(SELECT max(number) FROM shipment WHERE ${isOfOrder}) AS shipment_count`
+}
 
 export function summaryOf({ items, currency, total, buyer }: Order): SummaryColumns {
   const lines = acceptedItems(items).map(({ productId, name, quantity, unit }): OrderLine => ({ productId, name, quantity, unit }))

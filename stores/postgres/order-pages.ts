@@ -12,7 +12,7 @@ import {
 } from '../../domain/order-list.ts'
 import type { Page } from '../../domain/page.ts'
 import type { OrderQuery } from '../../domain/store.ts'
-import { type CommonOrderRow, deferredOrder, orderHeadColumns, type SummaryRow, shipmentCountColumn, summaryFrom } from '../rows.ts'
+import { type CommonOrderRow, deferredOrder, orderHeadColumns, type SummaryRow, shipmentCountOf, summaryFrom } from '../rows.ts'
 import type { Database, Queries, Statement } from './database.ts'
 import { firstRowsOf, type IndexRange, orderOf } from './index-range.ts'
 import { isUuid } from './rows.ts'
@@ -52,7 +52,8 @@ function rowsOf(list: OrderList, { above, below }: Range, columns: string, value
 export function summariesQuery(list: OrderList, range: Range, lines: boolean): Statement {
   const columns = `${orderHeadColumns},
       coalesce(o.item_count, json_array_length(o.content -> 'items')) AS item_count, coalesce(o.currency, o.content ->> 'currency') AS currency,
-      coalesce(o.total, o.content ->> 'total') AS total, o.buyer_name, ${shipmentCountColumn}, CASE WHEN $1::boolean THEN o.lines END AS lines`
+      coalesce(o.total, o.content ->> 'total') AS total, o.buyer_name,
+      ${shipmentCountOf('shipment.order_id = o.id')}, CASE WHEN $1::boolean THEN o.lines END AS lines`
   return rowsOf(list, range, columns, [lines])
 }
 

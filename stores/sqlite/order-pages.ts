@@ -4,7 +4,7 @@ import type { Order } from '../../domain/order.ts'
 import { type OrderList, orderList, orderPage, type Range, rangeOf, readPosition, wholeOrderPage } from '../../domain/order-list.ts'
 import type { Page } from '../../domain/page.ts'
 import type { OrderQuery } from '../../domain/store.ts'
-import { type CommonOrderRow, deferredOrder, orderHeadColumns, type SummaryRow, shipmentCountColumn, summaryFrom } from '../rows.ts'
+import { type CommonOrderRow, deferredOrder, orderHeadColumns, type SummaryRow, shipmentCountOf, summaryFrom } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import { undecoded } from './rows.ts'
 import type { Sync } from './write-verbs.ts'
@@ -39,7 +39,8 @@ function indexOf({ by, indexed: { customer, status, orderNumber } }: OrderList):
   return { index: ['order', ...names].join('_'), conditions }
 }
 
-const summaryOf = `${orderHeadColumns}, s.item_count, s.currency, s.total, s.buyer_name, ${shipmentCountColumn}, iif(@lines, s.lines, NULL) AS lines`
+const shipmentCount = shipmentCountOf('shipment.seq = o.seq')
+const summaryOf = `${orderHeadColumns}, s.item_count, s.currency, s.total, s.buyer_name, ${shipmentCount}, iif(@lines, s.lines, NULL) AS lines`
 const summaries = 'CROSS JOIN order_summary s ON s.seq = o.seq'
 
 /**

@@ -54,6 +54,22 @@ export function shipmentContract(rule: Rule): void {
     await t.rejects(store.shipOrder(id, {}, {}), { code: 'transition-refused' })
   })
 
+  rule('a list says of each order how many shipments it has itself', async (t, store) => {
+    const id = await placed(store)
+    const { order: other } = await store.placeOrder(placing('a'))
+    for (let n = 0; n < 2; n++) await store.shipOrder(id, of([1, 1]), {})
+    const counts = async () => (await store.orders({ limit: 5 })).items.map((order) => [order.id, order.shipmentCount])
+    t.strictSame(await counts(), [
+      [other.id, undefined],
+      [id, 2]
+    ])
+    await store.shipOrder(other.id, {}, {})
+    t.strictSame(await counts(), [
+      [other.id, 1],
+      [id, 2]
+    ])
+  })
+
   rule('a shipment is an event, and so is the status that follows from it', async (t, store) => {
     const id = await placed(store)
     const [before] = (await store.eventHeads({ audience: everyone, limit: 100 })).slice(-1)
