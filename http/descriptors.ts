@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs'
 
-/** File descriptors reserved for other uses than client connections: the database, worker threads, child processes, the operator. */
+/** File descriptors reserved for other uses than connections of clients and to receivers: the database, worker threads, child processes, the operator. */
 const reservedDescriptors = 96
+
+/** The most connections to the receivers of webhooks, and the part of the file descriptors that they take where a process may open few. */
+const outgoing = { most: 512, part: 1 / 4 } as const
 
 /** The maximum of open file descriptors of this process. Undefined where the system does not have /proc. */
 export function descriptorLimit(): number | undefined {
@@ -14,7 +17,14 @@ export function descriptorLimit(): number | undefined {
   }
 }
 
-/** The wanted number of connections, or fewer so that they never use the last file descriptors. */
+/** The wanted number of clients' connections, or fewer so that they never use the last file descriptors. */
 export function connectionLimit(wanted: number, descriptors: number | undefined): number {
-  return descriptors === undefined ? wanted : Math.min(wanted, Math.max(1, descriptors - reservedDescriptors))
+  if (descriptors === undefined) return wanted
+  return Math.min(wanted, Math.max(1, descriptors - reservedDescriptors - outgoingLimit(descriptors)))
+}
+
+/** The most connections to the receivers of webhooks. */
+export function outgoingLimit(descriptors: number | undefined): number {
+  if (descriptors === undefined) return outgoing.most
+  return Math.min(outgoing.most, Math.max(8, Math.floor((descriptors - reservedDescriptors) * outgoing.part)))
 }

@@ -6,12 +6,14 @@ import { mostInline } from '../domain/deferred.ts'
 import { DomainError } from '../domain/errors.ts'
 import { type EventHead, eventJson, type ShopEvent } from '../domain/event.ts'
 import type { Attempt, WebhookTarget } from '../domain/webhook.ts'
+import { descriptorLimit, outgoingLimit } from '../http/descriptors.ts'
 import { Problem } from '../http/problem.ts'
 import { deliveryBody } from '../representations/delivery-body.ts'
 import { type Context, variantOf } from '../representations/representation.ts'
 import { Dispatcher } from '../webhooks/dispatcher.ts'
 import { measureDeliveries } from '../webhooks/metrics.ts'
-import { NotSentError, Redelivery } from '../webhooks/redelivery.ts'
+import { Redelivery } from '../webhooks/redelivery.ts'
+import { NotSentError } from '../webhooks/sender.ts'
 import { SendingThread } from '../webhooks/sending.ts'
 import { makeSecret } from '../webhooks/signature.ts'
 import { NotCheckedError, UrlChecks } from '../webhooks/url-checks.ts'
@@ -45,8 +47,10 @@ const notSent = () => new Problem('overloaded', 'The event cannot be sent now. N
 /** Delivers events to webhooks while the service listens. */
 export default fp(
   async function webhooks(app: FastifyInstance, { config }: { readonly config: Config }) {
-    const sender = new SendingThread(config.WEBHOOK_ALLOW)
-    const checks = new UrlChecks(sender)
+    const most = outgoingLimit(descriptorLimit())
+    const eighth = Math.floor(most / 8)
+    const sender = new SendingThread({ allow: config.WEBHOOK_ALLOW, mostIdle: 2 * eighth })
+    const checks = new UrlChecks(sender, eighth)
     const count = measureDeliveries({ registry: app.metrics.registry, store: app.store, serving: () => dispatcher.serving })
     const dispatcher: Dispatcher = new Dispatcher({
       store: app.store,
@@ -59,9 +63,10 @@ export default fp(
       write,
       count,
       warn: (details, message) => app.log.warn(details, message),
-      info: (details, message) => app.log.info(details, message)
+      info: (details, message) => app.log.info(details, message),
+      parallel: 4 * eighth
     })
-    const redelivery = new Redelivery(dispatcher)
+    const redelivery = new Redelivery(dispatcher, eighth)
 
     /** Large orders are written in the document process, in turn with the customers' own documents. */
     async function write(event: ShopEvent, target: WebhookTarget, signal: AbortSignal): Promise<Uint8Array | undefined> {

@@ -28,12 +28,25 @@ export function expectAnswer(connection: Duplex, customer: string): void {
   paced.get(connection)?.restart(customer)
 }
 
+/** The connections of an agent that have no request. */
+function idleOf({ freeSockets }: HttpAgent): number {
+  return Object.values(freeSockets).reduce((count, sockets = []) => count + sockets.length, 0)
+}
+
 class PlainAgent extends HttpAgent {
   readonly #turns: AnswerTurns
+  readonly #mostIdle: number
 
-  constructor(options: AgentOptions, turns: AnswerTurns) {
+  constructor(options: AgentOptions, turns: AnswerTurns, mostIdle: number) {
     super(options)
     this.#turns = turns
+    this.#mostIdle = mostIdle
+  }
+
+  override keepSocketAlive(connection: Duplex): boolean {
+    // Its type says that it returns nothing.
+    const isReusable: unknown = super.keepSocketAlive(connection)
+    return isReusable !== false && idleOf(this) < this.#mostIdle
   }
 
   override createConnection(options: ClientRequestArgs): Duplex {
@@ -45,10 +58,18 @@ class PlainAgent extends HttpAgent {
 
 class SecureAgent extends HttpsAgent {
   readonly #turns: AnswerTurns
+  readonly #mostIdle: number
 
-  constructor(options: AgentOptions, turns: AnswerTurns) {
+  constructor(options: AgentOptions, turns: AnswerTurns, mostIdle: number) {
     super(options)
     this.#turns = turns
+    this.#mostIdle = mostIdle
+  }
+
+  override keepSocketAlive(connection: Duplex): boolean {
+    // Its type says that it returns nothing.
+    const isReusable: unknown = super.keepSocketAlive(connection)
+    return isReusable !== false && idleOf(this) < this.#mostIdle
   }
 
   override createConnection(options: ClientRequestArgs): Duplex | null | undefined {
@@ -65,11 +86,20 @@ class SecureAgent extends HttpsAgent {
 /**
  * Agents whose connections are read slowly and not far (see PacedSocket).
  * @param lookup finds only addresses that may be called
+ * @param mostIdle connections of both that stay open without a request
  * @param ca the certificates of authorities that are trusted; by default those of Node.js
  */
-export function makeAgents(lookup: LookupFunction, ca?: Buffer): { readonly http: HttpAgent; readonly https: HttpsAgent } {
+export function makeAgents(
+  lookup: LookupFunction,
+  mostIdle: number,
+  ca?: Buffer
+): { readonly http: HttpAgent; readonly https: HttpsAgent } {
   const options: AgentOptions = { keepAlive: true, timeout: idle, lookup }
+  const idleLimit = Math.floor(mostIdle / 2)
   // Both share the time of their thread.
   const turns = new AnswerTurns()
-  return { http: new PlainAgent(options, turns), https: new SecureAgent({ ...options, ...tls, ...(ca ? { ca } : {}) }, turns) }
+  return {
+    http: new PlainAgent(options, turns, idleLimit),
+    https: new SecureAgent({ ...options, ...tls, ...(ca ? { ca } : {}) }, turns, idleLimit)
+  }
 }

@@ -26,8 +26,8 @@ export interface DispatcherOptions {
   readonly count?: (outcome: DeliveryOutcome) => void
   /** Instead of `times.renewal`. */
   readonly renewAfter?: number
-  /** The most webhooks that are served at once. */
-  readonly parallel?: number
+  /** The most webhooks that are served at once. Each has one connection at most. */
+  readonly parallel: number
   readonly turn?: TurnLimits
   readonly memory?: MemoryLimits
 }
@@ -58,9 +58,6 @@ export const times = {
   /** For deliveries in progress to finish when the service stops. */
   grace: 1_000
 }
-
-/** The most webhooks that are served at once. Each has one connection at most. */
-export const parallel = 256
 
 export const turn: TurnLimits = { deliveries: 8, milliseconds: 1_000 }
 

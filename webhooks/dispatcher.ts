@@ -5,7 +5,7 @@ import { nextStep, withoutKey } from '../domain/delivery-attempts.ts'
 import type { EventHead } from '../domain/event.ts'
 import { type Attempt, type ClaimedWebhook, hasValidKey, type WebhookProgress, type WebhookTarget } from '../domain/webhook.ts'
 import { DeliveryLog } from './delivery-log.ts'
-import { type DispatcherOptions, orderMemory, parallel, times, turn } from './dispatcher-options.ts'
+import { type DispatcherOptions, orderMemory, times, turn } from './dispatcher-options.ts'
 import { OrderMemory } from './order-memory.ts'
 import { backOff } from './schedule.ts'
 import { Turns } from './turns.ts'
@@ -46,7 +46,7 @@ export class Dispatcher {
     this.#options = options
     this.#log = new DeliveryLog(options)
     this.#memory = new OrderMemory(options.memory ?? orderMemory)
-    this.#turns = new Turns(options.parallel ?? parallel)
+    this.#turns = new Turns(options.parallel)
   }
 
   /** The number of webhooks that are served now. */

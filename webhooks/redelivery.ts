@@ -2,29 +2,25 @@ import type { EventHead } from '../domain/event.ts'
 import type { Attempt, WebhookTarget } from '../domain/webhook.ts'
 import { ThreadLost } from '../threads/helper-thread.ts'
 import type { Dispatcher } from './dispatcher.ts'
+import { NotSentError } from './sender.ts'
 import { Turns } from './turns.ts'
 import { withSignal } from './with-signal.ts'
-
-export class NotSentError extends Error {
-  override readonly name = 'NotSentError'
-}
 
 /** Milliseconds in which the event must be written. The POST has a limit of its own. */
 const writingTime = 10_000
 
-/**
- * The most events that are sent again at once. Each has a connection of its own, which takes the sending thread 1 to 2 ms to make and up to
- * 100 KB of memory, and the requests of a customer with many keys have no other limit.
- */
-export const mostSentAgain = 64
-
 /** Sends events again, on demand. */
 export class Redelivery {
   readonly #dispatcher: Pick<Dispatcher, 'attempt' | 'isStopping'>
-  readonly #turns = new Turns(mostSentAgain)
+  readonly #turns: Turns
 
-  constructor(dispatcher: Pick<Dispatcher, 'attempt' | 'isStopping'>) {
+  /**
+   * @param most events that are sent again at once. Each has a connection of its own, which takes the sending thread 1 to 2 ms to make and up
+   * to 100 KB of memory, and the requests of a customer with many keys have no other limit
+   */
+  constructor(dispatcher: Pick<Dispatcher, 'attempt' | 'isStopping'>, most: number) {
     this.#dispatcher = dispatcher
+    this.#turns = new Turns(most)
   }
 
   /**

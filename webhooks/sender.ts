@@ -19,6 +19,14 @@ export interface Post {
   readonly signing: Signing
 }
 
+/** The shop could not make an attempt, which is no fault of the receiver. */
+export class NotSentError extends Error {
+  override readonly name = 'NotSentError'
+}
+
+/** The system has no file descriptor or no memory for a connection. */
+const ownFaults: readonly string[] = ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']
+
 /** Milliseconds. */
 export const timeouts = {
   /** For a whole attempt, from the look-up of the host to the end of the answer. */
@@ -44,12 +52,17 @@ export class Sender {
   readonly #targets: Targets
   readonly #agents: ReturnType<typeof makeAgents>
 
-  constructor(targets: Targets) {
+  /** @param mostIdle connections that stay open for a next delivery */
+  constructor(targets: Targets, mostIdle: number) {
     this.#targets = targets
-    this.#agents = makeAgents(checkedLookup(targets))
+    this.#agents = makeAgents(checkedLookup(targets), mostIdle)
   }
 
-  /** Never throws: an attempt that fails is an outcome, too. @param stop ends the attempt early */
+  /**
+   * Makes an attempt. One that fails is an outcome, too.
+   * @param stop ends the attempt early
+   * @throws NotSentError if the shop itself cannot make it
+   */
   async post({ url, customer, headers, body, signing }: Post, stop: AbortSignal): Promise<Attempt> {
     const begin = performance.now()
     const at = Date.now()
@@ -71,6 +84,8 @@ export class Sender {
       const retryAfter = readRetryAfter(answer.headers['retry-after'], Date.now())
       return finish({ status: answer.statusCode ?? 0, ...(retryAfter === undefined ? {} : { retryAfter }) })
     } catch (error) {
+      const code = codeOf(error)
+      if (ownFaults.includes(code)) throw new NotSentError(`no connection can be made now: ${code}`)
       return finish({ failure: late.signal.aborted ? `There was no answer within ${timeouts.attempt / 1000} seconds.` : explain(error) })
     } finally {
       clearTimeout(timer)
@@ -179,6 +194,12 @@ const reasons: Readonly<Record<string, string>> = {
   ETIMEDOUT: unreachable,
   EPROTO: noTls,
   HPE_HEADER_OVERFLOW: 'The header of the answer is too large.'
+}
+
+/** The code of an error, or of the first of several; empty if it has none. */
+function codeOf(error: unknown): string {
+  const { code, errors } = error as NodeJS.ErrnoException & { readonly errors?: readonly unknown[] }
+  return errors?.[0] === undefined ? (code ?? '') : codeOf(errors[0])
 }
 
 /** Why an attempt failed, in plain words: the owner of the webhook reads them. */

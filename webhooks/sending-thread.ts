@@ -2,23 +2,25 @@
 
 import type { Attempt } from '../domain/webhook.ts'
 import { serve } from '../threads/serve.ts'
-import { type Post, Sender } from './sender.ts'
+import { NotSentError, type Post, Sender } from './sender.ts'
 import { TargetError, Targets } from './targets.ts'
 
 export interface SendingData {
   /** The setting WEBHOOK_ALLOW. */
   readonly allow: readonly string[]
+  /** The most connections that stay open for a next delivery. */
+  readonly mostIdle: number
 }
 
 /** A delivery with a number of its own, the number of one that is to end, or a URL to check. */
 export type Sending = { readonly number: number; readonly post: Post } | { readonly stop: number } | { readonly check: string }
 
-/** The outcome of a delivery, or why a URL must not be called. */
-export type Sent = Attempt | { readonly refusal: string } | undefined
+/** The outcome of a delivery, why it could not be made, or why a URL must not be called. */
+export type Sent = Attempt | { readonly notSent: string } | { readonly refusal: string } | undefined
 
-serve(({ allow }: SendingData) => {
+serve(({ allow, mostIdle }: SendingData) => {
   const targets = new Targets(allow)
-  const sender = new Sender(targets)
+  const sender = new Sender(targets, mostIdle)
   const running = new Map<number, AbortController>()
 
   async function answer(sending: Sending): Promise<{ readonly answer: Sent }> {
@@ -32,6 +34,9 @@ serve(({ allow }: SendingData) => {
     running.set(number, stop)
     try {
       return { answer: await sender.post(post, stop.signal) }
+    } catch (error) {
+      if (error instanceof NotSentError) return { answer: { notSent: error.message } }
+      throw error
     } finally {
       running.delete(number)
     }

@@ -1,7 +1,7 @@
 import type { Attempt } from '../domain/webhook.ts'
 import { entryCode } from '../files.ts'
 import { HelperThread } from '../threads/helper-thread.ts'
-import { type Post, stopped } from './sender.ts'
+import { NotSentError, type Post, stopped } from './sender.ts'
 import type { Sending, SendingData, Sent } from './sending-thread.ts'
 
 const entry = entryCode('webhooks/sending-thread')
@@ -17,15 +17,14 @@ export class SendingThread {
   readonly #thread: HelperThread<SendingData, Sending, Sent>
   #count = 0
 
-  /** @param allow the setting WEBHOOK_ALLOW: see `Targets` */
-  constructor(allow: readonly string[]) {
-    this.#thread = new HelperThread(entry, { allow })
+  constructor(data: SendingData) {
+    this.#thread = new HelperThread(entry, data)
   }
 
   /**
    * Makes an attempt. One that fails is an outcome, too.
    * @param stop ends the attempt early
-   * @throws ThreadLost if the shop itself cannot make it
+   * @throws ThreadLost, NotSentError if the shop itself cannot make it
    */
   post(post: Post, stop: AbortSignal): Promise<Attempt> {
     const number = this.#count++
@@ -54,6 +53,7 @@ export class SendingThread {
     try {
       const attempt = await Promise.race([asked, stopping])
       if (attempt && 'at' in attempt) return attempt
+      if (attempt && 'notSent' in attempt) throw new NotSentError(attempt.notSent)
       void this.#thread.ask({ stop: number }).catch(() => {})
       return ended()
     } finally {

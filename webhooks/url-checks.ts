@@ -6,16 +6,15 @@ export class NotCheckedError extends Error {
   override readonly name = 'NotCheckedError'
 }
 
-/** The most URLs that are checked at once. A look-up takes up to 25 ms of the sending thread, and seconds if its name server is slow. */
-export const mostChecked = 64
-
 /** Checks the URLs of webhooks. Customers share the checks that run at once. */
 export class UrlChecks {
   readonly #sender: Pick<SendingThread, 'check'>
-  readonly #turns = new Turns(mostChecked)
+  readonly #turns: Turns
 
-  constructor(sender: Pick<SendingThread, 'check'>) {
+  /** @param most URLs that are checked at once. A look-up takes up to 25 ms of the sending thread, and seconds if its name server is slow */
+  constructor(sender: Pick<SendingThread, 'check'>, most: number) {
     this.#sender = sender
+    this.#turns = new Turns(most)
   }
 
   /**

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { createServer, type TLSSocket, type TlsOptions } from 'node:tls'
 import t, { type Test } from 'tap'
 import { expectAnswer, makeAgents } from '../../webhooks/agents.ts'
+import { until } from '../until.ts'
 
 /** The key and the certificate of a receiver on this machine. */
 function makeCertificate(t: Test, more = '') {
@@ -31,7 +32,7 @@ async function receive(t: Test, serve: (socket: TLSSocket) => void, tls?: TlsOpt
   const server = tls ? createServer(tls, take) : createPlainServer({ allowHalfOpen: true }, take)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const agents = makeAgents((_hostname, _options, callback) => callback(null, '127.0.0.1', 4), tls?.cert)
+  const agents = makeAgents((_hostname, _options, callback) => callback(null, '127.0.0.1', 4), 8, tls?.cert)
   t.teardown(() => {
     for (const agent of Object.values(agents)) agent.destroy()
     server.close()
@@ -46,7 +47,8 @@ async function receive(t: Test, serve: (socket: TLSSocket) => void, tls?: TlsOpt
     return answer.statusCode
   }
   const open = () => Object.values(agents).flatMap(({ sockets }) => Object.values(sockets).flat()).length
-  return { post, connections: () => connections, open }
+  const idle = () => Object.values(agents).flatMap(({ freeSockets }) => Object.values(freeSockets).flat()).length
+  return { post, connections: () => connections, open, idle }
 }
 
 t.test('a connection is used again, also one of TLS', async (t) => {
@@ -105,4 +107,13 @@ t.test('a receiver cannot ask for another handshake of TLS', async (t) => {
   t.equal(await post(), 204, 'without it there is an answer')
   asks = true
   await t.rejects(post())
+})
+
+t.test('of the connections without a request, only a few stay open', async (t) => {
+  const { post, connections, open, idle } = await receive(t, (socket) => socket.write('HTTP/1.1 204 No Content\r\n\r\n'))
+  await Promise.all(Array.from({ length: 6 }, post))
+  await until(() => open() === 0, 'every request has ended')
+  t.equal(idle(), 4)
+  t.equal(await post(), 204)
+  t.equal(connections(), 6, 'which are used again')
 })

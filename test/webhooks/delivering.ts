@@ -55,10 +55,11 @@ export async function dispatching(t: Test, url: string, more: Partial<Dispatcher
   const { store } = await build(t)
   const warnings: string[] = []
   const { verbs = {}, ...options } = more
-  const sender = new Sender(new Targets(['127.0.0.1']))
+  const sender = new Sender(new Targets(['127.0.0.1']), 8)
   const dispatcher = new Dispatcher({
     store: { ...store, ...verbs },
     sender,
+    parallel: 256,
     write: async ({ id }) => Buffer.from(id),
     warn: (_, message) => warnings.push(message),
     ...options

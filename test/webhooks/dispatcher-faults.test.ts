@@ -149,7 +149,7 @@ t.test('while the database cannot be written, a webhook waits, and then it goes 
   const shop = await build(t)
   const receiver = await startReceiver(t)
   const { store } = shop
-  const sender = new Sender(new Targets(['127.0.0.1']))
+  const sender = new Sender(new Targets(['127.0.0.1']), 8)
   const warnings: string[] = []
   const lost = { reads: 0, claim: false, settle: false }
   const flaky: DispatcherOptions['store'] = {
@@ -177,6 +177,7 @@ t.test('while the database cannot be written, a webhook waits, and then it goes 
   const dispatcher = new Dispatcher({
     store: flaky,
     sender,
+    parallel: 256,
     write: async ({ id }) => Buffer.from(id),
     warn: (_, message) => warnings.push(message)
   })

@@ -3,13 +3,15 @@ import type { EventHead } from '../../domain/event.ts'
 import type { Store } from '../../domain/store.ts'
 import { claimLasts, mostWebhooks, type WebhookTarget } from '../../domain/webhook.ts'
 import { times, turn } from '../../webhooks/dispatcher-options.ts'
-import { mostSentAgain, NotSentError, Redelivery } from '../../webhooks/redelivery.ts'
-import { timeouts } from '../../webhooks/sender.ts'
+import { Redelivery } from '../../webhooks/redelivery.ts'
+import { NotSentError, timeouts } from '../../webhooks/sender.ts'
 import { createProducts, dispatching, ownedWebhook } from './delivering.ts'
 import { startReceiver } from './receiver.ts'
 
 const never = new AbortController().signal
 const names = (count: number, prefix = 'P') => Array.from({ length: count }, (_, i) => `${prefix}${i}`)
+
+const mostSentAgain = 64
 
 t.test('a claim that is about to be renewed outlasts the longest POST', async (t) => {
   const lookUps = 5_000
@@ -113,9 +115,9 @@ t.test('an event that is sent again gives up when it has no turn in time, and wh
   })
   await createProducts({ store }, 'A')
   const { target, next } = await claimed(store)
-  await t.rejects(new Redelivery(dispatcher).send(target, next, never, 1), NotSentError)
+  await t.rejects(new Redelivery(dispatcher, mostSentAgain).send(target, next, never, 1), NotSentError)
   const client = new AbortController()
-  const sent = new Redelivery(dispatcher).send(target, next, client.signal)
+  const sent = new Redelivery(dispatcher, mostSentAgain).send(target, next, client.signal)
   client.abort()
   await t.rejects(sent, NotSentError)
   t.equal(receiver.received.length, 0)
@@ -132,7 +134,7 @@ t.test('the limit of an event that is sent again is for the wait, not for the re
   await createProducts({ store }, 'A')
   const { target, next } = await claimed(store)
   const client = new AbortController()
-  const sent = new Redelivery(dispatcher).send(target, next, client.signal)
+  const sent = new Redelivery(dispatcher, mostSentAgain).send(target, next, client.signal)
   await receiver.count(1)
   client.abort()
   passed()
@@ -144,7 +146,7 @@ t.test('a customer that has many events sent again leaves room for others, howev
   const { store, dispatcher } = await dispatching(t, receiver.url)
   await createProducts({ store }, 'A')
   const { target, next } = await claimed(store)
-  const redelivery = new Redelivery(dispatcher)
+  const redelivery = new Redelivery(dispatcher, mostSentAgain)
   const refused = { hostile: 0, honest: 0 }
   const sent = (['hostile', 'honest'] as const).flatMap((customer) =>
     Array.from({ length: mostSentAgain }, () =>

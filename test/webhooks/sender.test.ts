@@ -11,7 +11,7 @@ const never = new AbortController().signal
 const signing = { id: 'event-1', timestamp: 0, secrets: [] }
 
 function makeSender(t: Test, targets = new Targets(['127.0.0.1'])): Sender {
-  const sender = new Sender(targets)
+  const sender = new Sender(targets, 8)
   t.teardown(() => sender.close())
   return sender
 }

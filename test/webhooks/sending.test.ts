@@ -7,7 +7,7 @@ const never = new AbortController().signal
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 
 function makeThread(t: Test): SendingThread {
-  const thread = new SendingThread(['127.0.0.1'])
+  const thread = new SendingThread({ allow: ['127.0.0.1'], mostIdle: 8 })
   t.teardown(() => thread.close())
   return thread
 }
@@ -44,7 +44,7 @@ t.test('the thread checks a URL and says why it must not be called', async (t) =
   const thread = makeThread(t)
   t.equal(await thread.check('http://127.0.0.1/'), undefined)
   t.equal(await thread.check('https://10.0.0.1/'), 'The address 10.0.0.1 is not public.')
-  const withoutAllowed = new SendingThread([])
+  const withoutAllowed = new SendingThread({ allow: [], mostIdle: 8 })
   t.teardown(() => withoutAllowed.close())
   t.match(await withoutAllowed.check('https://localhost/'), /^The host localhost has an address that is not public/)
 })

@@ -1,8 +1,9 @@
 import t from 'tap'
 import { ThreadLost } from '../../threads/helper-thread.ts'
-import { mostChecked, NotCheckedError, UrlChecks } from '../../webhooks/url-checks.ts'
+import { NotCheckedError, UrlChecks } from '../../webhooks/url-checks.ts'
 
 const url = 'https://erp.example/'
+const mostChecked = 64
 
 t.test('a customer whose URLs take long to check leaves room for others', async (t) => {
   let letGo = () => {}
@@ -12,7 +13,7 @@ t.test('a customer whose URLs take long to check leaves room for others', async 
     asked++
     return held
   }
-  const checks = new UrlChecks({ check })
+  const checks = new UrlChecks({ check }, mostChecked)
   const refused = { hostile: 0, honest: 0 }
   const checking = (['hostile', 'honest'] as const).flatMap((customer) =>
     Array.from({ length: mostChecked }, () =>
@@ -31,7 +32,7 @@ t.test('a customer whose URLs take long to check leaves room for others', async 
 })
 
 t.test('a URL is not checked when the thread has ended, and any other error stays what it is', async (t) => {
-  const failing = (error: Error) => new UrlChecks({ check: () => Promise.reject(error) }).refusal(url, 'ERP')
+  const failing = (error: Error) => new UrlChecks({ check: () => Promise.reject(error) }, mostChecked).refusal(url, 'ERP')
   await t.rejects(failing(new ThreadLost(true)), NotCheckedError)
   await t.rejects(failing(new RangeError('other')), RangeError)
 })

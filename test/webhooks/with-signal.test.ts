@@ -49,7 +49,7 @@ t.test('deliveries leave nothing in a signal that lives as long as the service',
   const [webhook, head] = [await store.webhook(id, 'ERP'), await store.lastEvent()]
   if (!head) return t.fail('there is no event')
   const { signal } = new AbortController()
-  const sender = new Sender(new Targets(['127.0.0.1']))
+  const sender = new Sender(new Targets(['127.0.0.1']), 8)
   t.teardown(() => sender.close())
   for (let i = 0; i < 3; i++) {
     t.match(await dispatcher.attempt({ ...webhook, customer: 'ERP', scopes: ['fulfilment'], keyId: '', secrets: [] }, head, signal), {
