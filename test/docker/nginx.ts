@@ -26,6 +26,7 @@ export interface ProxiedShop extends Shop {
   readonly seen: { requests: number; connections: number }
   /** The access log, with a line for each request that was sent. nginx writes it after the answer. */
   accessLog(): Promise<string>
+  errorLog(): string
 }
 
 /**
@@ -38,7 +39,7 @@ export async function buildProxied(t: Test, options: Parameters<typeof build>[1]
   await shop.app.listen({ host: '127.0.0.1', port: 0 })
   shop.app.server.on('request', () => seen.requests++).on('connection', () => seen.connections++)
   const servicePort = (shop.app.server.address() as AddressInfo).port
-  const { port, log } = await startNginx(t, [servicePort])
+  const { port, log, errors } = await startNginx(t, [servicePort])
   let sent = 0
   return {
     ...shop,
@@ -49,6 +50,7 @@ export async function buildProxied(t: Test, options: Parameters<typeof build>[1]
       return send(port, path, options)
     },
     sendDirectly: (path, sent) => send(servicePort, path, sent),
+    errorLog: () => readFileSync(errors, 'utf8'),
     async accessLog() {
       for (; ; await sleep(20)) {
         const text = readFileSync(log, 'utf8')

@@ -1,4 +1,7 @@
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
+import { draft } from '../build.ts'
 import { ask } from '../http/wire.ts'
 import { buildProxied } from './nginx.ts'
 
@@ -44,4 +47,30 @@ t.test('the path goes through as it was written', async (t) => {
     const [through, direct] = [await send(path), await sendDirectly(path)]
     t.match(through, { status: direct.status, body: direct.body }, path.slice(0, 40))
   }
+})
+
+t.test('what a client has not read stays with the service, not in files of nginx', async (t) => {
+  const { app, store, port, errorLog } = await buildProxied(t)
+  const description = 'x'.repeat(4000)
+  for (let batch = 0; batch < 8; batch++) {
+    const ids = Array.from({ length: 1000 }, (_, i) => `p${batch}.${i}`)
+    await store.importProducts(ids.map((id) => ({ id, draft: draft({ description }) })))
+  }
+  let sending: Socket | undefined
+  app.server.on('request', (_request, { socket }) => {
+    sending = socket ?? undefined
+  })
+  const client = connect(port, '127.0.0.1').on('error', () => {})
+  t.teardown(() => client.destroy())
+  client.write('GET /catalogue HTTP/1.1\r\nHost: shop\r\n\r\n')
+  await new Promise((resolve) => client.once('readable', resolve))
+  // The client reads nothing. Then the service either stops sending, or nginx has taken the whole answer.
+  let sent = -1
+  for (let unchanged = 0; unchanged < 10; await sleep(20)) {
+    const now = sending?.bytesWritten ?? 0
+    unchanged = now === sent && now > 0 ? unchanged + 1 : 0
+    sent = now
+  }
+  t.ok(sent < 8 * 4000 * 1000, 'the answer is not whole')
+  t.notMatch(errorLog(), 'temporary file')
 })
