@@ -49,7 +49,7 @@ function reasonLines(detail: string, reasons: readonly LocatedFault[]): readonly
 
 /** The state of an order in its buyer's vocabulary. Undefined if the vocabulary has no word for its status. */
 export function writeOrderState(basis: AnswerBasis, order: Order, context: AnswerContext): string | undefined {
-  if (basis.vocabulary === 'ubl') return writeOrderResponse(basis, { ...ublContent(order, context), code: ublCodes[order.status] })
+  if (basis.vocabulary === 'ubl') return writeOrderResponse(basis, ublContent(order, context))
   const type = confirmationTypes[order.status]
   if (!type) return undefined
   const confirmation = { type, confirmId: `${order.id}.${order.version}`, payloadId: payloadId(context), at: context.now }
@@ -84,7 +84,7 @@ function ublContent(order: Order, { currency }: AnswerContext) {
   const { id, version, modifiedAt, status } = order
   const reasons = [...endingLines(order), ...sellerLines(order, isActive(status))]
   const promised = isActive(status) && !isDeferred(order) ? { promisedDate: order.expectedDeliveryDate } : {}
-  return { id: `${id}.${version}`, salesOrderId: id, reasons, currency, at: modifiedAt, ...promised }
+  return { id: `${id}.${version}`, salesOrderId: id, code: ublCodes[status], reasons, currency, at: modifiedAt, ...promised }
 }
 
 function payloadId({ host }: AnswerContext): string {
@@ -122,7 +122,7 @@ function ublResult(basis: UblAnswerBasis, result: Result, context: AnswerContext
     const { promisedDate: _, ...content } = ublContent(order, context)
     return writeOrderResponse(basis, { ...content, code: 'AP', reasons: keepsShippedPart(order) ? [restCancelled(order)] : [] })
   }
-  return writeOrderResponse(basis, { ...ublContent(order, context), code: ublCodes[order.status] })
+  return writeOrderResponse(basis, ublContent(order, context))
 }
 
 function cxmlResult(basis: CxmlAnswerBasis, result: Result, context: AnswerContext): string {

@@ -216,10 +216,14 @@ function linesOf({ items }: Order): Lines {
   return lines
 }
 
-/** The extensions of a change, and those from before with other names. */
+/**
+ * The extensions of a change, and as many as there is room for of those from before with other names. What has no room is in the document that
+ * placed the order. The change itself is kept nowhere else.
+ */
 function joined(before: readonly Extension[], changed: readonly Extension[]): readonly Extension[] {
   const names = new Set(changed.map(({ name }) => name))
-  return [...before.filter(({ name }) => !names.has(name)), ...changed].slice(0, mostTexts)
+  const kept = before.filter(({ name }) => !names.has(name))
+  return [...kept.slice(0, Math.max(0, mostTexts - changed.length)), ...changed]
 }
 
 /** Whether an item is a later part of a line that has two prices. A line without a number cannot be told from the next one. */

@@ -76,7 +76,7 @@ export function bytesOfBody(body: unknown): number {
 const marksPerItem = 20
 const minMarks = 20_000
 
-function documentLimits({ MAX_ORDER_ITEMS }: Config): DocumentLimits {
+function limitsOf({ MAX_ORDER_ITEMS }: Config): DocumentLimits {
   return { maxOrderItems: MAX_ORDER_ITEMS, marks: Math.max(minMarks, marksPerItem * MAX_ORDER_ITEMS) }
 }
 
@@ -101,7 +101,7 @@ function documentValidator(schema: DocumentSchema<unknown>): ReturnType<FastifyS
 export default fp(
   async function documents(app: FastifyInstance, options: { readonly config: Config; readonly documents: Documents }) {
     const { config, documents } = options
-    const limits = documentLimits(config)
+    const limits = limitsOf(config)
     app.decorate('documents', documents)
 
     app.decorateRequest('submission', undefined)

@@ -8,7 +8,7 @@ import { type Link, linkedToItself, uris } from './links.ts'
 import { isLaterPage, makeListRepresentations } from './list.ts'
 import { orderElement } from './order.ts'
 import { inPieces } from './pieces.ts'
-import { type Context, pageOf, type Representation, writerInPieces } from './representation.ts'
+import { type Context, pageOf, type Representation, type Validators, writerInPieces } from './representation.ts'
 import { renderPage, renderPart } from './views.ts'
 
 export interface EventsPage {
@@ -79,6 +79,11 @@ const lines: Representation<EventsPage> = {
   })
 }
 
+/** The page for people shows who is signed in. */
+export function eventsValidators({ version, isFinal }: Pick<EventsPage, 'version' | 'isFinal'>, caller: Caller): Validators {
+  return { version, isFinal, ...pageOf(caller) }
+}
+
 const documents = makeListRepresentations<EventsPage, ShopEvent>({
   name: 'events',
   type: eventsType,
@@ -100,8 +105,7 @@ const documents = makeListRepresentations<EventsPage, ShopEvent>({
       return renderPage('events', 'Events', { ...data, isSeller: hasScope(context.caller, 'fulfilment') }, context)
     }
   },
-  // The page for people shows who is signed in.
-  validators: ({ version, isFinal }, { caller }) => ({ version, isFinal, ...pageOf(caller) }),
+  validators: (page, { caller }) => eventsValidators(page, caller),
   schema: 'events'
 })
 

@@ -19,9 +19,8 @@ import type { EventQuery, Store } from '../domain/store.ts'
 import { pagedQuery, pageUri } from '../http/paging.ts'
 import { parseWait } from '../http/preferences.ts'
 import { Problem } from '../http/problem.ts'
-import { type EventsPage, eventsRepresentations } from '../representations/events.ts'
+import { type EventsPage, eventsRepresentations, eventsValidators } from '../representations/events.ts'
 import { uris } from '../representations/links.ts'
-import { pageOf } from '../representations/representation.ts'
 import { anyKey } from './access.ts'
 import type { RoutePlugin } from './route.ts'
 
@@ -183,7 +182,7 @@ interface Extent {
 
 function validatorsOf({ url, caller }: FastifyRequest, audience: Audience, { first, last, isFinal }: Extent) {
   const version = hash('sha256', JSON.stringify([url, audience, first, last, isFinal])).slice(0, 16)
-  return { version, isFinal, ...pageOf(caller) }
+  return eventsValidators({ version, isFinal }, caller)
 }
 
 /** The most characters of JSON that the orders of one page have together. An order that is larger has a page of its own. */

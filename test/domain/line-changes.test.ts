@@ -1,7 +1,7 @@
 import t from 'tap'
 import { changeLines, type LineChange, mostTextCharacters } from '../../domain/line-changes.ts'
 import { decimal } from '../../domain/money.ts'
-import type { Order, OrderItem, PurchaseOrderItem } from '../../domain/order.ts'
+import { mostTexts, type Order, type OrderItem, type PurchaseOrderItem } from '../../domain/order.ts'
 import { item, purchase } from '../stores/fixtures.ts'
 import { placedItem, placedOrder } from './placed-order.ts'
 
@@ -107,6 +107,20 @@ t.test('a changed line keeps what the document leaves out', async (t) => {
     requestedDeliveryDate: '2026-12-09',
     extensions: [{ name: 'x', value: 'y' }]
   })
+})
+
+t.test('the extensions of a change are kept, also where the line has as many as it can have', async (t) => {
+  const extensions = Array.from({ length: mostTexts }, (_, i) => ({ name: `n${i}`, value: 'old' }))
+  const before = orderOf(placedItem(1, { lineId: '10', extensions }))
+  const changed = [
+    { name: 'n5', value: 'new' },
+    { name: 'more', value: 'new' }
+  ]
+  const { order } = changeLines(before, purchase([sent('-', 1, { extensions: changed })]), [{ kind: 'changed', lineId: '10' }])
+  const after = order.items[0]?.extensions ?? []
+  t.equal(after.length, mostTexts)
+  t.same(after.slice(-2), changed)
+  t.equal(new Set(after.map(({ name }) => name)).size, mostTexts)
 })
 
 t.test('lines without a number have their position; no line is lost where numbers repeat', async (t) => {
