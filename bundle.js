@@ -34,7 +34,7 @@ const topUrl = `const __url = new URL('../server.js', require('node:url').pathTo
 
 /**
  * Escapes everything that is not ASCII, because load.cjs and files.ts read the code as Latin-1. esbuild does so in strings, but not in
- * regular expressions and comments.
+ * regular expressions and comments. In a tagged template it would change the value, and after a backslash the meaning: the code has neither.
  */
 const escaped = (code) => code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 

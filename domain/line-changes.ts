@@ -217,13 +217,12 @@ function linesOf({ items }: Order): Lines {
 }
 
 /**
- * The extensions of a change, and as many as there is room for of those from before with other names. What has no room is in the document that
- * placed the order. The change itself is kept nowhere else.
+ * Those from before with other names, and the extensions of a change. Where they are too many, the oldest have no room: they are in the document
+ * that placed the order, which is kept. A change is kept nowhere else.
  */
 function joined(before: readonly Extension[], changed: readonly Extension[]): readonly Extension[] {
   const names = new Set(changed.map(({ name }) => name))
-  const kept = before.filter(({ name }) => !names.has(name))
-  return [...kept.slice(0, Math.max(0, mostTexts - changed.length)), ...changed]
+  return [...before.filter(({ name }) => !names.has(name)), ...changed].slice(-mostTexts)
 }
 
 /** Whether an item is a later part of a line that has two prices. A line without a number cannot be told from the next one. */

@@ -23,6 +23,23 @@ export function connectionLimit(wanted: number, descriptors: number | undefined)
   return Math.min(wanted, Math.max(1, descriptors - reservedDescriptors - outgoingLimit(descriptors)))
 }
 
+/** What the connections to the receivers of webhooks are for. Together they are at most `outgoingLimit`. */
+export interface OutgoingShares {
+  /** Deliveries at once. */
+  readonly deliveries: number
+  /** Connections that stay open for a next delivery. */
+  readonly idle: number
+  /** Events that are sent again at once. */
+  readonly again: number
+  /** URLs that are checked at once. */
+  readonly checks: number
+}
+
+export function outgoingShares(descriptors: number | undefined): OutgoingShares {
+  const eighth = Math.floor(outgoingLimit(descriptors) / 8)
+  return { deliveries: 4 * eighth, idle: 2 * eighth, again: eighth, checks: eighth }
+}
+
 /** The most connections to the receivers of webhooks. */
 export function outgoingLimit(descriptors: number | undefined): number {
   if (descriptors === undefined) return outgoing.most

@@ -156,7 +156,7 @@ export default fp(
       return inRoom(room, write).catch((error: unknown) => {
         // A client that has gone is no fault of the service.
         if (!this.sender().signal.aborted)
-          this.log.warn({ err: error }, 'the answer about a large order could not be written, so it has no details')
+          this.log.warn({ err: error }, 'the answer about a large order could not be written, so one without it was sent')
         return undefined
       })
     })

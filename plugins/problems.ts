@@ -25,7 +25,15 @@ interface BuyerRefusal {
 }
 
 /** Header fields of an answer that a problem replaces. They would describe what is not sent. */
-const fieldsOfAnswer = ['etag', 'last-modified', 'link', 'cache-control', 'content-location', 'preference-applied'] as const
+const fieldsOfAnswer = [
+  'etag',
+  'last-modified',
+  'link',
+  'cache-control',
+  'content-location',
+  'content-disposition',
+  'preference-applied'
+] as const
 
 type WriteBuyerRefusal = (problem: ProblemDocument) => BuyerRefusal | undefined
 

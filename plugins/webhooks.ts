@@ -6,7 +6,7 @@ import { mostInline } from '../domain/deferred.ts'
 import { DomainError } from '../domain/errors.ts'
 import { type EventHead, eventJson, type ShopEvent } from '../domain/event.ts'
 import type { Attempt, WebhookTarget } from '../domain/webhook.ts'
-import { descriptorLimit, outgoingLimit } from '../http/descriptors.ts'
+import { descriptorLimit, outgoingShares } from '../http/descriptors.ts'
 import { Problem } from '../http/problem.ts'
 import { deliveryBody } from '../representations/delivery-body.ts'
 import { type Context, variantOf } from '../representations/representation.ts'
@@ -47,10 +47,9 @@ const notSent = () => new Problem('overloaded', 'The event cannot be sent now. N
 /** Delivers events to webhooks while the service listens. */
 export default fp(
   async function webhooks(app: FastifyInstance, { config }: { readonly config: Config }) {
-    const most = outgoingLimit(descriptorLimit())
-    const eighth = Math.floor(most / 8)
-    const sender = new SendingThread({ allow: config.WEBHOOK_ALLOW, mostIdle: 2 * eighth })
-    const checks = new UrlChecks(sender, eighth)
+    const shares = outgoingShares(descriptorLimit())
+    const sender = new SendingThread({ allow: config.WEBHOOK_ALLOW, mostIdle: shares.idle })
+    const checks = new UrlChecks(sender, shares.checks)
     const count = measureDeliveries({ registry: app.metrics.registry, store: app.store, serving: () => dispatcher.serving })
     const dispatcher: Dispatcher = new Dispatcher({
       store: app.store,
@@ -64,9 +63,9 @@ export default fp(
       count,
       warn: (details, message) => app.log.warn(details, message),
       info: (details, message) => app.log.info(details, message),
-      parallel: 4 * eighth
+      parallel: shares.deliveries
     })
-    const redelivery = new Redelivery(dispatcher, eighth)
+    const redelivery = new Redelivery(dispatcher, shares.again)
 
     /** Large orders are written in the document process, in turn with the customers' own documents. */
     async function write(event: ShopEvent, target: WebhookTarget, signal: AbortSignal): Promise<Uint8Array | undefined> {

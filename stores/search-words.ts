@@ -54,18 +54,33 @@ function synonymsOf(word: string): readonly string[] {
   return [' ', ' x '].map((sign) => word.replace(sizeSign, sign)).filter((one) => one !== word)
 }
 
-/** Letters in lower case that are another form of a letter: the micro sign of keyboards, the long s, and the sigma at the end of a word. */
-const otherForms: Readonly<Record<string, string>> = { '\u00b5': '\u03bc', '\u017f': 's', '\u03c2': '\u03c3' }
+/**
+ * Letters that are another form of a letter in lower case: the micro sign of keyboards, the long s, the sigma at the end of a word, and Greek letters
+ * as symbols, such as the phi of a diameter.
+ */
+const otherForms: Readonly<Record<string, string>> = {
+  '\u00b5': '\u03bc',
+  '\u017f': 's',
+  '\u03c2': '\u03c3',
+  '\u03d0': '\u03b2',
+  '\u03d1': '\u03b8',
+  '\u03d5': '\u03c6',
+  '\u03d6': '\u03c0',
+  '\u03f0': '\u03ba',
+  '\u03f1': '\u03c1',
+  '\u03f5': '\u03b5'
+}
+const otherForm = new RegExp(`[${Object.keys(otherForms).join('')}]`, 'g')
 
 /**
  * The words of a text as PostgreSQL indexes them: in lower case, and without the diacritics of ASCII letters. SQLite's own tokenizer does the same
- * with Latin and Greek letters.
+ * with Latin and Greek letters, except a few rare ones.
  */
 export function indexedWords(text: string): readonly string[] {
   const plain = text
     .toLowerCase()
-    .replace(/[\u00b5\u017f\u03c2]/g, (letter) => otherForms[letter] ?? letter)
     .normalize('NFD')
+    .replace(otherForm, (letter) => otherForms[letter] ?? letter)
     .replace(/([a-z])[\u0300-\u036f]+/g, '$1')
     .normalize('NFC')
     .replace(/[\u0300-\u036f]/g, '')

@@ -28,52 +28,52 @@ export function expectAnswer(connection: Duplex, customer: string): void {
   paced.get(connection)?.restart(customer)
 }
 
-/** The connections of an agent that have no request. */
-function idleOf({ freeSockets }: HttpAgent): number {
-  return Object.values(freeSockets).reduce((count, sockets = []) => count + sockets.length, 0)
+/** What the agents share. */
+interface Shared {
+  /** The time of their thread. */
+  readonly turns: AnswerTurns
+  /** Whether one more connection may stay open without a request. */
+  mayStay(): boolean
+}
+
+/** @param isReusable what `keepSocketAlive` of Node.js returns, though its type says that it returns nothing */
+function stays(isReusable: unknown, shared: Shared): boolean {
+  return isReusable !== false && shared.mayStay()
 }
 
 class PlainAgent extends HttpAgent {
-  readonly #turns: AnswerTurns
-  readonly #mostIdle: number
+  readonly #shared: Shared
 
-  constructor(options: AgentOptions, turns: AnswerTurns, mostIdle: number) {
+  constructor(options: AgentOptions, shared: Shared) {
     super(options)
-    this.#turns = turns
-    this.#mostIdle = mostIdle
+    this.#shared = shared
   }
 
   override keepSocketAlive(connection: Duplex): boolean {
-    // Its type says that it returns nothing.
-    const isReusable: unknown = super.keepSocketAlive(connection)
-    return isReusable !== false && idleOf(this) < this.#mostIdle
+    return stays(super.keepSocketAlive(connection), this.#shared)
   }
 
   override createConnection(options: ClientRequestArgs): Duplex {
-    const socket = new PacedSocket(options as TcpNetConnectOpts, longestAnswer, this.#turns)
+    const socket = new PacedSocket(options as TcpNetConnectOpts, longestAnswer, this.#shared.turns)
     paced.set(socket, socket)
     return socket
   }
 }
 
 class SecureAgent extends HttpsAgent {
-  readonly #turns: AnswerTurns
-  readonly #mostIdle: number
+  readonly #shared: Shared
 
-  constructor(options: AgentOptions, turns: AnswerTurns, mostIdle: number) {
+  constructor(options: AgentOptions, shared: Shared) {
     super(options)
-    this.#turns = turns
-    this.#mostIdle = mostIdle
+    this.#shared = shared
   }
 
   override keepSocketAlive(connection: Duplex): boolean {
-    // Its type says that it returns nothing.
-    const isReusable: unknown = super.keepSocketAlive(connection)
-    return isReusable !== false && idleOf(this) < this.#mostIdle
+    return stays(super.keepSocketAlive(connection), this.#shared)
   }
 
   override createConnection(options: ClientRequestArgs): Duplex | null | undefined {
-    const socket = new PacedSocket(options as TcpNetConnectOpts, longestHandshake, this.#turns)
+    const socket = new PacedSocket(options as TcpNetConnectOpts, longestHandshake, this.#shared.turns)
     const connection = super.createConnection({ ...options, socket } as ClientRequestArgs)
     if (!connection) return connection
     paced.set(connection, socket)
@@ -95,11 +95,11 @@ export function makeAgents(
   ca?: Buffer
 ): { readonly http: HttpAgent; readonly https: HttpsAgent } {
   const options: AgentOptions = { keepAlive: true, timeout: idle, lookup }
-  const idleLimit = Math.floor(mostIdle / 2)
-  // Both share the time of their thread.
-  const turns = new AnswerTurns()
-  return {
-    http: new PlainAgent(options, turns, idleLimit),
-    https: new SecureAgent({ ...options, ...tls, ...(ca ? { ca } : {}) }, turns, idleLimit)
-  }
+  const agents: HttpAgent[] = []
+  const idleConnections = () => agents.flatMap(({ freeSockets }) => Object.values(freeSockets).flat()).length
+  const shared: Shared = { turns: new AnswerTurns(), mayStay: () => idleConnections() < mostIdle }
+  const http = new PlainAgent(options, shared)
+  const https = new SecureAgent({ ...options, ...tls, ...(ca ? { ca } : {}) }, shared)
+  agents.push(http, https)
+  return { http, https }
 }

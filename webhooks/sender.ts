@@ -24,9 +24,6 @@ export class NotSentError extends Error {
   override readonly name = 'NotSentError'
 }
 
-/** The system has no file descriptor or no memory for a connection. */
-const ownFaults: readonly string[] = ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']
-
 /** Milliseconds. */
 export const timeouts = {
   /** For a whole attempt, from the look-up of the host to the end of the answer. */
@@ -84,9 +81,9 @@ export class Sender {
       const retryAfter = readRetryAfter(answer.headers['retry-after'], Date.now())
       return finish({ status: answer.statusCode ?? 0, ...(retryAfter === undefined ? {} : { retryAfter }) })
     } catch (error) {
-      const code = codeOf(error)
-      if (ownFaults.includes(code)) throw new NotSentError(`no connection can be made now: ${code}`)
-      return finish({ failure: late.signal.aborted ? `There was no answer within ${timeouts.attempt / 1000} seconds.` : explain(error) })
+      const first = firstOf(error)
+      if (isOwnFault(first)) throw new NotSentError(`no connection can be made now: ${first.message}`)
+      return finish({ failure: late.signal.aborted ? `There was no answer within ${timeouts.attempt / 1000} seconds.` : explain(first) })
     } finally {
       clearTimeout(timer)
     }
@@ -196,18 +193,21 @@ const reasons: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: 'The header of the answer is too large.'
 }
 
-/** The code of an error, or of the first of several; empty if it has none. */
-function codeOf(error: unknown): string {
-  const { code, errors } = error as NodeJS.ErrnoException & { readonly errors?: readonly unknown[] }
-  return errors?.[0] === undefined ? (code ?? '') : codeOf(errors[0])
+/** Node.js makes one error of those of all addresses of a host. @returns the first of them */
+function firstOf(error: unknown): NodeJS.ErrnoException {
+  const [first] = (error as { readonly errors?: readonly unknown[] }).errors ?? []
+  return first === undefined ? (error as NodeJS.ErrnoException) : firstOf(first)
+}
+
+/** Whether the shop itself has no file descriptor or memory for a connection, or no name server. A query without a descriptor looks refused. */
+function isOwnFault({ code = '', syscall = '' }: NodeJS.ErrnoException): boolean {
+  return ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'].includes(code) || (code === 'ECONNREFUSED' && syscall.startsWith('query'))
 }
 
 /** Why an attempt failed, in plain words: the owner of the webhook reads them. */
-function explain(error: unknown): string {
+function explain(error: NodeJS.ErrnoException): string {
   if (error instanceof TargetError || error instanceof AnswerError) return error.message
-  const { code, name, errors } = error as NodeJS.ErrnoException & { readonly errors?: readonly unknown[] }
-  const first = errors?.[0]
-  if (first !== undefined) return explain(first)
+  const { code, name } = error
   if (name === 'AbortError') return stopped
   if (code !== undefined && Object.hasOwn(reasons, code)) return reasons[code] ?? ''
   if (/CERT|SELF_SIGNED|UNABLE_TO_/.test(code ?? '')) return 'The certificate of the receiver is not trusted.'

@@ -1,6 +1,6 @@
 // Shows the errors of a problem document: beside each field, and as a list at the top.
 
-import { told } from './order-page.js'
+import { pageData } from './order-page.js'
 
 export function make(name, properties, ...content) {
   const made = Object.assign(document.createElement(name), properties)
@@ -82,13 +82,13 @@ const textOf = (element, name) => [...element.children].find((one) => one.localN
 function missing(form, name) {
   if (name === '') {
     const typed = [...form.querySelectorAll('.lines input, .lines textarea')]
-    return typed.every((one) => one.value.trim() === '') ? { detail: told.missing.line, control: typed[0], isOfAll: true } : undefined
+    return typed.every((one) => one.value.trim() === '') ? { detail: pageData.missing.line, control: typed[0], isOfAll: true } : undefined
   }
   const line = /^item\.\d+$/.exec(name ?? '')?.[0]
   if (line === undefined) return undefined
   const [product, quantity] = ['product-id', 'quantity'].map((part) => form.elements.namedItem(`${line}.${part}`))
-  if (product?.value.trim() === '') return { detail: told.missing.product, control: product }
-  return quantity?.value.trim() === '' ? { detail: told.missing.quantity, control: quantity } : undefined
+  if (product?.value.trim() === '') return { detail: pageData.missing.product, control: product }
+  return quantity?.value.trim() === '' ? { detail: pageData.missing.quantity, control: quantity } : undefined
 }
 
 function errorOf(form, item, name) {
@@ -98,7 +98,7 @@ function errorOf(form, item, name) {
 
 /** @param words the title and the detail of the problem, which are for programs @returns those for a person, as the service has them */
 function noticeOf({ code, isSignIn, hasErrors }, [title, detail]) {
-  const { signIn, reused, invalid } = told
+  const { signIn, reused, invalid } = pageData
   if (isSignIn) return [signIn.title, detail === signIn.keyNeeded ? signIn.detail : detail]
   if (reused.codes.includes(code)) return [reused.title, reused.detail]
   if (hasErrors && invalid.codes.includes(code)) return [invalid.title, invalid.detail]
@@ -122,7 +122,7 @@ export function showProblem(form, problem, places) {
   const isSignIn = textOf(problem, 'status') === '401'
   const more = [
     ...(order ? [[inNewTab(order, 'See that order')]] : []),
-    ...(isSignIn ? [[inNewTab(told.session, 'Sign in'), ' in another tab, then send this form again.']] : [])
+    ...(isSignIn ? [[inNewTab(pageData.session, 'Sign in'), ' in another tab, then send this form again.']] : [])
   ]
   const code = textOf(problem, 'type').replace(/^.*\//, '')
   const [title, detail] = noticeOf({ code, isSignIn, hasErrors: errors.length > 0 }, [

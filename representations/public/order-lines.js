@@ -2,7 +2,7 @@
 
 import { nameInLine } from './order-draft.js'
 import { make } from './order-errors.js'
-import { form, told } from './order-page.js'
+import { form, pageData } from './order-page.js'
 import { forgetProducts, known, lookUp, suggest, total } from './order-products.js'
 import { makeSums, quantityFault, units } from './order-sums.js'
 
@@ -151,7 +151,7 @@ async function update() {
   const mine = ++round
   const found = await Promise.all([...lines.children].map(read))
   if (mine !== round) return
-  const sums = makeSums(found, JSON.parse(form.dataset.kept ?? '{}'), told.digits)
+  const sums = makeSums(found, JSON.parse(form.dataset.kept ?? '{}'), pageData.digits)
   const summed = found.map((one, i) => ({ ...one, sum: sums[i], isOpen: one.isOpen || (one.id !== undefined && sums[i] === undefined) }))
   for (const { line, shown, sum, id, rule } of summed) {
     line.querySelector('output').replaceChildren(...shown, ...(sum === undefined ? [] : [`: ${total(sum)}`]))
@@ -218,7 +218,7 @@ function fillLine(line, texts) {
  * @param all the texts of each line, by the names of its fields in the line
  */
 export function fillLines(all) {
-  const count = Math.max(told.rows, all.length)
+  const count = Math.max(pageData.rows, all.length)
   while (lines.children.length > count) lines.lastElementChild.remove()
   while (lines.children.length < count) appendLine()
   for (const [i, line] of [...lines.children].entries()) fillLine(line, all[i] ?? {})

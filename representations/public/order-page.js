@@ -2,4 +2,4 @@
 
 export const form = document.getElementById('order')
 
-export const told = JSON.parse(form.dataset.script)
+export const pageData = JSON.parse(form.dataset.script)

@@ -1,11 +1,11 @@
 // The products of the order form: looks them up, suggests them by name, and formats their prices.
 
 import { make } from './order-errors.js'
-import { told } from './order-page.js'
+import { pageData } from './order-page.js'
 import { quantityLimits } from './order-sums.js'
 
-const { products, product, currency, digits, stock: stockTexts, units } = told
-const productId = new RegExp(`^${told.productId}$`)
+const { products, product, currency, digits, stock: stockTexts, units } = pageData
+const productId = new RegExp(`^${pageData.productId}$`)
 const catalogue = document.getElementById('catalogue')
 
 /** Formats a decimal. A price may have more fraction digits than the currency: up to 4. */
@@ -25,7 +25,7 @@ export function total(minor) {
   return money(digits === 0 ? text : `${text.slice(0, at)}.${text.slice(at)}`)
 }
 
-const notFound = { wrong: told.notFound }
+const notFound = { wrong: pageData.notFound }
 const gone = { wrong: 'This product is no longer sold.' }
 const unavailable = { wrong: 'This product cannot be looked up now.' }
 

@@ -4,7 +4,7 @@
 import { makeDocument, readSchema } from './order-document.js'
 import { showProblem, showRefusal } from './order-errors.js'
 import { renewProducts, startLines } from './order-lines.js'
-import { form, told } from './order-page.js'
+import { form, pageData } from './order-page.js'
 import { keepRefused, startDraft } from './order-restore.js'
 
 const key = form.elements.namedItem('_idempotency-key')
@@ -36,10 +36,10 @@ async function send(type) {
     throw new Error(`the answer is not from the shop: ${answer.status}`)
   const problem = new DOMParser().parseFromString(await answer.text(), 'application/xml').documentElement
   const [code, ...codes] = showProblem(form, problem, places)
-  if (told.spentKey.includes(code)) key.value = newKey()
+  if (pageData.spentKey.includes(code)) key.value = newKey()
   if ([code, ...codes].includes('price-changed')) renewProducts()
   // After an error of the shop itself, or while the first request runs, the order may be there.
-  if (isDraft && answer.status < told.unsure.leastStatus && !told.unsure.codes.includes(code)) keepRefused(form)
+  if (isDraft && answer.status < pageData.unsure.leastStatus && !pageData.unsure.codes.includes(code)) keepRefused(form)
 }
 
 async function submit(type) {
@@ -74,7 +74,7 @@ form.addEventListener('change', ({ target }) => {
 if (isDraft) startDraft(form)
 // The browser posts the form itself for a change to an order, or if the schema cannot be loaded.
 if (key) {
-  const type = await readSchema(told.schema, told.root).catch(() => undefined)
+  const type = await readSchema(pageData.schema, pageData.root).catch(() => undefined)
   if (type) {
     showDocument(type)
     form.addEventListener('submit', (event) => {

@@ -23,7 +23,7 @@ const reasons: readonly (readonly [code: RegExp, reason: (target: Target, server
   ],
   [/^(42P07|42710|42703)$/, (target, _, message) => foreignDatabase(target, message).message],
   [/^25006$/, (_, server, message) => `${server} is read-only now (${message}): set DATABASE_URL to the server that accepts writes`],
-  [/^(08|53|55P03|57|58)/, (_, server, message) => `${server} cannot be used now (${message}): check its log, or try again later`]
+  [/^(08|53|55000$|55P03|57|58)/, (_, server, message) => `${server} cannot be used now (${message}): check its log, or try again later`]
 ]
 
 function name(text: string | undefined): string {

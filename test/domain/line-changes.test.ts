@@ -1,7 +1,7 @@
 import t from 'tap'
 import { changeLines, type LineChange, mostTextCharacters } from '../../domain/line-changes.ts'
 import { decimal } from '../../domain/money.ts'
-import { mostTexts, type Order, type OrderItem, type PurchaseOrderItem } from '../../domain/order.ts'
+import { type Extension, mostTexts, type Order, type OrderItem, type PurchaseOrderItem } from '../../domain/order.ts'
 import { item, purchase } from '../stores/fixtures.ts'
 import { placedItem, placedOrder } from './placed-order.ts'
 
@@ -109,18 +109,29 @@ t.test('a changed line keeps what the document leaves out', async (t) => {
   })
 })
 
-t.test('the extensions of a change are kept, also where the line has as many as it can have', async (t) => {
+t.test('the extensions of changes are kept, also where the line has as many as it can have', async (t) => {
   const extensions = Array.from({ length: mostTexts }, (_, i) => ({ name: `n${i}`, value: 'old' }))
-  const before = orderOf(placedItem(1, { lineId: '10', extensions }))
-  const changed = [
+  const change = (before: OrderItem, ...changed: readonly Extension[]) => {
+    const order = orderOf({ ...before, lineId: '10' })
+    const { order: after } = changeLines(order, purchase([sent('-', 1, { extensions: changed })]), [{ kind: 'changed', lineId: '10' }])
+    return after.items[0]?.extensions ?? []
+  }
+  const first = change(placedItem(1, { extensions }), { name: 'n5', value: 'new' }, { name: 'first', value: 'new' })
+  t.equal(first.length, mostTexts)
+  t.same(first.slice(-2), [
     { name: 'n5', value: 'new' },
-    { name: 'more', value: 'new' }
-  ]
-  const { order } = changeLines(before, purchase([sent('-', 1, { extensions: changed })]), [{ kind: 'changed', lineId: '10' }])
-  const after = order.items[0]?.extensions ?? []
-  t.equal(after.length, mostTexts)
-  t.same(after.slice(-2), changed)
-  t.equal(new Set(after.map(({ name }) => name)).size, mostTexts)
+    { name: 'first', value: 'new' }
+  ])
+  const second = change(placedItem(1, { extensions: first }), { name: 'second', value: 'new' })
+  t.equal(second.length, mostTexts)
+  t.same(
+    second.slice(-3).map(({ name }) => name),
+    ['n5', 'first', 'second']
+  )
+  t.notOk(
+    second.some(({ name }) => name === 'n1'),
+    'the oldest had no room'
+  )
 })
 
 t.test('lines without a number have their position; no line is lost where numbers repeat', async (t) => {

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import t from 'tap'
 import { Database } from '../../stores/postgres/database.ts'
+import { openPostgresStore } from '../../stores/postgres/store.ts'
 import { execute, postgresFor } from './embedded.ts'
-import { placing, stocked } from './fixtures.ts'
+import { placing, shopCurrency, stocked } from './fixtures.ts'
 import { openShopOn } from './shop-on-postgres.ts'
 
 const server = await postgresFor(t)
@@ -103,6 +104,7 @@ t.test('while the database lets nobody in, everything is unavailable, and nothin
   await t.rejects(store.product('a'), { code: 'store-unavailable' })
   await t.rejects(store.placeOrder(placing('a')), { code: 'store-unavailable', message: /Nothing was stored/ })
   await t.rejects(store.ping(), { code: 'store-unavailable' })
+  await t.rejects(openPostgresStore({ url, currency: shopCurrency }), { name: 'StoreOpenError', message: /cannot be used now/ })
   await execute(admin, `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`)
   t.equal((await store.placeOrder(placing('a'))).outcome, 'placed')
 })

@@ -40,7 +40,7 @@ const digests = {
     '0012-order-lists.sql': '35ada75dc9825a553748d2f407bc1d517b2e94b8300e9102c712eb7abd6ded52',
     '0013-gtin14.sql': '4f3635b73135f07fe69b84b05ab5e7b621212cd351a6b1fcd1c0ed5120824536',
     '0014-gtin14-index.sql': '5058b5832d89e818216e76d3c9dfe0f2719300334b6f3ff4edc12bb03045b323',
-    '0015-search-letters.sql': 'b1fe1396597f17885fa2bc85938f19f015a17958ac03d629e3a5da6d371be249'
+    '0015-search-letters.sql': 'e2ad38184c7885522b9306303495b5acefaf6b6135b2ba815386add4920a08bd'
   }
 } as const
 

@@ -32,7 +32,7 @@ async function receive(t: Test, serve: (socket: TLSSocket) => void, tls?: TlsOpt
   const server = tls ? createServer(tls, take) : createPlainServer({ allowHalfOpen: true }, take)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const agents = makeAgents((_hostname, _options, callback) => callback(null, '127.0.0.1', 4), 8, tls?.cert)
+  const agents = makeAgents((_hostname, _options, callback) => callback(null, '127.0.0.1', 4), 4, tls?.cert)
   t.teardown(() => {
     for (const agent of Object.values(agents)) agent.destroy()
     server.close()
@@ -110,10 +110,12 @@ t.test('a receiver cannot ask for another handshake of TLS', async (t) => {
 })
 
 t.test('of the connections without a request, only a few stay open', async (t) => {
-  const { post, connections, open, idle } = await receive(t, (socket) => socket.write('HTTP/1.1 204 No Content\r\n\r\n'))
-  await Promise.all(Array.from({ length: 6 }, post))
-  await until(() => open() === 0, 'every request has ended')
-  t.equal(idle(), 4)
-  t.equal(await post(), 204)
-  t.equal(connections(), 6, 'which are used again')
+  for (const tls of [undefined, makeCertificate(t)]) {
+    const { post, connections, open, idle } = await receive(t, (socket) => socket.write('HTTP/1.1 204 No Content\r\n\r\n'), tls)
+    await Promise.all(Array.from({ length: 6 }, post))
+    await until(() => open() === 0, 'every request has ended')
+    t.equal(idle(), 4)
+    t.equal(await post(), 204)
+    t.equal(connections(), 6, 'which are used again')
+  }
 })

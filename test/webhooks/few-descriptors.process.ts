@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { connectionLimit, outgoingLimit } from '../../http/descriptors.ts'
+import { connectionLimit, outgoingLimit, outgoingShares } from '../../http/descriptors.ts'
 
 const program = fileURLToPath(new URL('few-descriptors.ts', import.meta.url))
 const loader = new URL('../typescript/register.js', import.meta.url).href
@@ -25,5 +25,9 @@ t.test('clients, receivers and the rest share the descriptors, and each has its 
   ] as const) {
     t.equal(connectionLimit(4096, descriptors), clients, `${descriptors}`)
     t.equal(outgoingLimit(descriptors), receivers, `${descriptors}`)
+    const shares = Object.values(outgoingShares(descriptors))
+    t.ok(shares.every((share) => share >= 1))
+    t.ok(shares.reduce((sum, share) => sum + share, 0) <= receivers, `${descriptors}`)
   }
+  t.same(outgoingShares(undefined), { deliveries: 256, idle: 128, again: 64, checks: 64 })
 })

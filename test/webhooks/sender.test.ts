@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { Sender, timeouts } from '../../webhooks/sender.ts'
+import { NotSentError, Sender, timeouts } from '../../webhooks/sender.ts'
 import { type Resolve, Targets } from '../../webhooks/targets.ts'
 import { stopClock } from '../stopped-clock.ts'
 import { until } from '../until.ts'
@@ -88,6 +88,15 @@ t.test('a receiver that changes the protocol is a failure at once, and its conne
     await closed
   }
 })
+
+t.test(
+  'a host that the shop cannot look up, because it has no name server or no descriptor for a query, is no failure of the receiver',
+  async (t) => {
+    const resolve: Resolve = () =>
+      Promise.reject(Object.assign(new Error('queryA ECONNREFUSED'), { code: 'ECONNREFUSED', syscall: 'queryA' }))
+    await t.rejects(post(makeSender(t, new Targets([], resolve)), 'https://erp.example'), NotSentError)
+  }
+)
 
 t.test('an answer whose body drips is not waited for longer than a second', async (t) => {
   t.equal(timeouts.rest, 1_000)
