@@ -43,8 +43,8 @@ function filesIn(folder) {
 const otherFolders = ['code-cache', 'samples']
 
 /**
- * What npm has installed: its list of packages with the compiler, and the addons. With an addon of another Node.js no code cache can be made,
- * so the build is made again once `npm ci` has replaced the addon.
+ * The list of the packages that npm has installed, with the compiler, and the addons. With an addon of another Node.js no code cache can be
+ * made, so the build is made again once `npm ci` has replaced the addon.
  */
 const installed = [
   'node_modules/.package-lock.json',

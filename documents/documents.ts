@@ -134,7 +134,7 @@ export class Documents {
     let outcome = await queue.run(payer, job, size)
     // A process for large documents starts on demand. When it cannot start, the process for small ones does its work.
     if (outcome === 'unavailable' && queue !== this.#small) outcome = await this.#small.run(payer, job, size)
-    // What is written is stored already, so the problem must not say that nothing was stored.
+    // The value that is written has been stored already, so the problem must not say that nothing was stored.
     if ((job.kind === 'write' || job.kind === 'answer') && typeof outcome === 'string') throw answerNotWritten(outcome)
     return resultOf(outcome) as ResultOf<J>
   }

@@ -26,11 +26,11 @@ export function checkContent(request: FastifyRequest): void {
     throw unsupported(request, detail, accepts, { headers: { 'accept-encoding': 'identity' } })
   }
   const type = headers['content-type']
-  if (type === undefined)
-    throw unsupported(request, `The request has a body but no Content-Type header. Send ${accepts.join(' or ')}.`, accepts)
+  const advice = `Send ${accepts.join(' or ')}.`
+  if (type === undefined) throw unsupported(request, `The request has a body but no Content-Type header. ${advice}`, accepts)
   if (!accepts.includes(request.mediaType ?? '')) {
     const hint = isForm(request) ? ` ${curlAdvice('xml', 'json')}` : ''
-    throw unsupported(request, `${JSON.stringify(type)} is not supported here. Send ${accepts.join(' or ')}.${hint}`, accepts)
+    throw unsupported(request, `${JSON.stringify(type)} is not supported here. ${advice}${hint}`, accepts)
   }
   const charset = charsetOf(type)
   if (charset !== undefined && !charsets(request.routeOptions).includes(charset.toLowerCase())) {

@@ -23,7 +23,7 @@ export function connectionLimit(wanted: number, descriptors: number | undefined)
   return Math.min(wanted, Math.max(1, descriptors - reservedDescriptors - outgoingLimit(descriptors)))
 }
 
-/** What the connections to the receivers of webhooks are for. Together they are at most `outgoingLimit`. */
+/** The uses of the connections to the receivers of webhooks. Together they are at most `outgoingLimit`. */
 export interface OutgoingShares {
   /** Deliveries at once. */
   readonly deliveries: number

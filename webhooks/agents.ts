@@ -28,7 +28,7 @@ export function expectAnswer(connection: Duplex, customer: string): void {
   paced.get(connection)?.restart(customer)
 }
 
-/** What the agents share. */
+/** The two agents have these in common. */
 interface Shared {
   /** The time of their thread. */
   readonly turns: AnswerTurns
@@ -95,11 +95,9 @@ export function makeAgents(
   ca?: Buffer
 ): { readonly http: HttpAgent; readonly https: HttpsAgent } {
   const options: AgentOptions = { keepAlive: true, timeout: idle, lookup }
-  const agents: HttpAgent[] = []
-  const idleConnections = () => agents.flatMap(({ freeSockets }) => Object.values(freeSockets).flat()).length
-  const shared: Shared = { turns: new AnswerTurns(), mayStay: () => idleConnections() < mostIdle }
+  const idleOf = ({ freeSockets }: HttpAgent) => Object.values(freeSockets).flat().length
+  const shared: Shared = { turns: new AnswerTurns(), mayStay: () => idleOf(http) + idleOf(https) < mostIdle }
   const http = new PlainAgent(options, shared)
   const https = new SecureAgent({ ...options, ...tls, ...(ca ? { ca } : {}) }, shared)
-  agents.push(http, https)
   return { http, https }
 }

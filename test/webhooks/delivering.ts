@@ -3,6 +3,7 @@ import type { Test } from 'tap'
 import type { Scope } from '../../domain/caller.ts'
 import { everyone } from '../../domain/event.ts'
 import type { Store } from '../../domain/store.ts'
+import { outgoingShares } from '../../http/descriptors.ts'
 import { Dispatcher } from '../../webhooks/dispatcher.ts'
 import type { DispatcherOptions } from '../../webhooks/dispatcher-options.ts'
 import { Sender } from '../../webhooks/sender.ts'
@@ -59,7 +60,7 @@ export async function dispatching(t: Test, url: string, more: Partial<Dispatcher
   const dispatcher = new Dispatcher({
     store: { ...store, ...verbs },
     sender,
-    parallel: 256,
+    parallel: outgoingShares(undefined).deliveries,
     write: async ({ id }) => Buffer.from(id),
     warn: (_, message) => warnings.push(message),
     ...options

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import type { WebhookProgress } from '../../domain/webhook.ts'
+import { outgoingShares } from '../../http/descriptors.ts'
 import { Problem } from '../../http/problem.ts'
 import { Dispatcher } from '../../webhooks/dispatcher.ts'
 import type { DeliveryOutcome, DispatcherOptions } from '../../webhooks/dispatcher-options.ts'
@@ -177,7 +178,7 @@ t.test('while the database cannot be written, a webhook waits, and then it goes 
   const dispatcher = new Dispatcher({
     store: flaky,
     sender,
-    parallel: 256,
+    parallel: outgoingShares(undefined).deliveries,
     write: async ({ id }) => Buffer.from(id),
     warn: (_, message) => warnings.push(message)
   })

@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import type { EventHead } from '../../domain/event.ts'
 import type { Store } from '../../domain/store.ts'
 import { claimLasts, mostWebhooks, type WebhookTarget } from '../../domain/webhook.ts'
+import { outgoingShares } from '../../http/descriptors.ts'
 import { times, turn } from '../../webhooks/dispatcher-options.ts'
 import { Redelivery } from '../../webhooks/redelivery.ts'
 import { NotSentError, timeouts } from '../../webhooks/sender.ts'
@@ -11,7 +12,7 @@ import { startReceiver } from './receiver.ts'
 const never = new AbortController().signal
 const names = (count: number, prefix = 'P') => Array.from({ length: count }, (_, i) => `${prefix}${i}`)
 
-const mostSentAgain = 64
+const { again: mostSentAgain } = outgoingShares(undefined)
 
 t.test('a claim that is about to be renewed outlasts the longest POST', async (t) => {
   const lookUps = 5_000

@@ -1,8 +1,8 @@
 /** A program of `few-descriptors.process.ts`: sends a delivery, one while the process has no descriptor left, and another. */
 
-import { closeSync, openSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { SendingThread } from '../../webhooks/sending.ts'
+import { withoutDescriptors } from '../few-descriptors.ts'
 
 // Nothing listens there any more.
 const server = createServer()
@@ -17,15 +17,5 @@ const send = () =>
     (error) => error.name
   )
 
-const outcomes = [await send()]
-const taken: number[] = []
-try {
-  for (;;) taken.push(openSync('/dev/null', 'r'))
-} catch {
-  // There are no more.
-}
-outcomes.push(await send())
-for (const descriptor of taken) closeSync(descriptor)
-outcomes.push(await send())
-console.log(JSON.stringify(outcomes))
+console.log(JSON.stringify([await send(), await withoutDescriptors(send), await send()]))
 process.exit(0)
